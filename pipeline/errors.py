@@ -1,0 +1,54 @@
+"""Everything that can go wrong in a way the user can mend, as a tree with an exit code per class.
+
+    RenderBookError
+    ├── UsageError            2    the command's words: an unknown chapter, format or chunk
+    │   └── OutputError       2    the output folder: held by another run, not writable, over the source
+    ├── ManuscriptError       3    the manuscript: missing, empty, not what its name says, protected, unsafe
+    ├── ConfigError           4    a profile, voice file, lexicon or manifest that says something we don't know
+    ├── VoiceError            5    a voice or its model: unknown, not installed, not the file it should be
+    ├── IncompleteError       6    something could not be rendered; it is listed in the report
+    ├── StoppedError          7    stopped as asked, with work left
+    └── InterruptedByUser   130    a signal; what was accepted is on disk
+
+The message of each is a sentence for the person at the terminal: what is wrong, with its name, and the remedy.
+"""
+
+from __future__ import annotations
+
+
+class RenderBookError(Exception):
+    """The root. Never raised itself."""
+
+    exit_code = 1
+
+
+class UsageError(RenderBookError):
+    exit_code = 2
+
+
+class OutputError(UsageError):
+    """The output folder can't be used."""
+
+
+class ManuscriptError(RenderBookError):
+    exit_code = 3
+
+
+class ConfigError(RenderBookError):
+    exit_code = 4
+
+
+class VoiceError(RenderBookError):
+    exit_code = 5
+
+
+class IncompleteError(RenderBookError):
+    exit_code = 6
+
+
+class StoppedError(RenderBookError):
+    exit_code = 7
+
+
+class InterruptedByUser(RenderBookError):
+    exit_code = 130

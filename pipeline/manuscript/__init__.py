@@ -1,0 +1,1 @@
+"""What the author wrote: `read_manuscript(path) -> Book`."""

@@ -1,0 +1,1 @@
+"""Was it said right? Transcripts and reports."""

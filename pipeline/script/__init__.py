@@ -1,0 +1,1 @@
+"""What the narrator says: sentences, spoken forms, and chunks under the engine's budget."""
