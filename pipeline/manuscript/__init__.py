@@ -1,1 +1,24 @@
-"""What the author wrote: `read_manuscript(path) -> Book`."""
+"""What the author wrote: reads EPUB, text, Markdown and HTML into a `Book`. Knows no engine and no voice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.manuscript.book import Book
+
+__all__ = ["read_manuscript"]
+
+
+def read_manuscript(path: Path) -> Book:
+    """Read a manuscript: `.epub`, `.txt`, `.text`, `.md`, `.markdown`, `.html`, `.htm` or `.xhtml`.
+
+    Raises `ManuscriptError` when it is missing, empty, protected, unsafe, or not what its name says.
+    """
+    from pipeline.manuscript.read import (
+        read,
+    )  # lxml is loaded with the first manuscript, not with the package
+
+    return read(path)

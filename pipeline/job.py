@@ -1,0 +1,143 @@
+"""From flags and a profile to a job, strictly checked: what is to be rendered, and how."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from pipeline.errors import UsageError
+from pipeline.script.script import Boundary
+from pipeline.shipped import shipped
+from pipeline.strict_yaml import Strict, check, merge, read_tree
+from pipeline.voices import DEFAULT_VOICE
+
+if TYPE_CHECKING:
+    from pipeline.master.stitcher import MasterRules
+    from pipeline.render.judge import JudgeRules
+
+FORMATS = ("m4b", "flac")
+
+
+class ScriptProfile(Strict):
+    max_tokens: int = Field(ge=8)
+    min_words: int = Field(ge=0)
+
+
+class RenderProfile(Strict):
+    attempts: int = Field(ge=1)
+    max_splits: int = Field(ge=0)
+
+
+class MasterProfile(Strict):
+    fade_in_ms: int = Field(ge=0)
+    fade_out_ms: int = Field(ge=0)
+    keep_before_ms: int = Field(ge=0)
+    keep_after_ms: int = Field(ge=0)
+    level_dbfs: float = Field(le=0)
+    peak_dbfs: float = Field(le=0)
+    level_from_chunks: int = Field(ge=1)
+
+    def rules(self) -> MasterRules:
+        from pipeline.master.stitcher import MasterRules
+
+        names = [field.name for field in dataclasses.fields(MasterRules)]
+        return MasterRules(**{name: getattr(self, name) for name in names})
+
+
+class JudgeProfile(Strict):
+    silent_below_dbfs: float = Field(lt=0)
+    trim_below_dbfs: float = Field(lt=0)
+    max_clipped_share: float = Field(ge=0, le=1)
+    min_seconds_per_letter: float = Field(ge=0)
+    max_seconds_per_letter: float = Field(gt=0)
+    max_extra_seconds: float = Field(ge=0)
+
+    def rules(self) -> JudgeRules:
+        from pipeline.render.judge import JudgeRules
+
+        return JudgeRules(**self.model_dump())
+
+
+class GapsProfile(Strict):
+    clause: int = Field(ge=0)
+    sentence: int = Field(ge=0)
+    paragraph: int = Field(ge=0)
+    heading: int = Field(ge=0)
+    scene: int = Field(ge=0)
+    chapter: int = Field(ge=0)
+
+    def after(self, ends: Boundary) -> int:
+        """Milliseconds of silence after a chunk that ends at this boundary."""
+        return int(getattr(self, ends.value))
+
+
+class DeliverProfile(Strict):
+    formats: tuple[str, ...]
+    aac_kbps: int = Field(ge=16, le=320)
+
+
+class Profile(Strict):
+    """A render profile: `configs/default.yaml`, and over it the file that --config names."""
+
+    script: ScriptProfile
+    gaps_ms: GapsProfile
+    render: RenderProfile
+    judge: JudgeProfile
+    master: MasterProfile
+    deliver: DeliverProfile
+    engines: dict[str, dict[str, float]]
+
+
+def read_profile(path: Path | None) -> Profile:
+    """The default profile, with what the file at `path` says in its place. Raises `ConfigError`."""
+    tree, lines = read_tree(shipped("configs") / "default.yaml")
+    if path is not None:
+        over, over_lines = read_tree(path)
+        tree, lines = merge(tree, over), lines | over_lines
+    return check(Profile, tree, lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One book to render. `output` is None for the default, `output/<title>`; `chapters` for all kept ones."""
+
+    source: Path
+    voice: str = DEFAULT_VOICE
+    output: Path | None = None
+    chapters: tuple[int, ...] | None = None
+    formats: tuple[str, ...] | None = None
+    config: Path | None = None
+    lexicon: Path | None = None
+    num_workers: int = 1
+    seed: int = 0
+
+
+def parse_chapters(text: str) -> tuple[int, ...]:
+    """`1-3,7` as (1, 2, 3, 7). Raises `UsageError`."""
+    chosen: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?", part)
+        if match is None:
+            raise UsageError(f"--chapters {text!r} isn't a list of chapters: write it as 1-3,7.")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if first < 1 or last < first:
+            raise UsageError(f"--chapters {text!r}: {part.strip()} holds no chapter: they count from 1 upwards.")
+        chosen.update(range(first, last + 1))
+    return tuple(sorted(chosen))
+
+
+def parse_formats(formats: Sequence[str]) -> tuple[str, ...]:
+    """The formats to deliver, each once. Raises `UsageError` for one that doesn't exist."""
+    names = tuple(dict.fromkeys(name.strip().lower() for name in formats if name.strip()))
+    for name in names:
+        if name not in FORMATS:
+            raise UsageError(f"The format {name!r} can't be made (yet): choose from {', '.join(FORMATS)}.")
+    if not names:
+        raise UsageError(f"--format names no format: choose from {', '.join(FORMATS)}.")
+    return names

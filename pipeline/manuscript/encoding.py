@@ -1,0 +1,78 @@
+"""Bytes to characters: what the bytes say goes before what the file declares."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is its first half
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_XML_DECLARATION = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)")
+_META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+_SINGLE_BYTE = frozenset(["iso8859-1", "cp1252", "ascii"])
+
+
+def decode_markup(data: bytes) -> str:
+    """Decode XML or HTML by its byte order mark, XML declaration, `<meta charset>`, else as `decode_text`."""
+    found = _XML_DECLARATION.search(data[:300]) or _META_CHARSET.search(data[:2048])
+    return _decode(data, found[1].decode("ascii") if found else "")
+
+
+def decode_text(data: bytes) -> str:
+    """Decode by byte order mark, else UTF-16 where the NULs say so, else UTF-8, else Windows-1252."""
+    return _decode(data, "")
+
+
+def _decode(data: bytes, declared: str) -> str:
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return data[len(bom) :].decode(encoding, errors="replace")
+    if encoding := _utf_16_by_nuls(data):
+        return data.decode(encoding, errors="replace")
+    try:
+        codec = codecs.lookup(declared).name if declared else "utf-8"
+    except LookupError:
+        codec = "utf-8"
+    if codec != "utf-8" and codec not in _SINGLE_BYTE and not codec.startswith("utf-16"):
+        try:
+            return data.decode(codec)
+        except (UnicodeDecodeError, LookupError):
+            pass  # declared wrongly: the bytes decide
+    # Text in Latin-1 that happens to be valid UTF-8 is a curiosity; UTF-8 declared as Latin-1 is not.
+    return _decode_utf_8_or_cp1252(data)
+
+
+def _utf_16_by_nuls(data: bytes) -> str:
+    head = data[:4096]
+    half = len(head) // 2
+    if half < 2:
+        return ""
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    if odd > 0.3 * half and even < 0.02 * half:
+        return "utf-16-le"
+    if even > 0.3 * half and odd < 0.02 * half:
+        return "utf-16-be"
+    return ""
+
+
+def _decode_utf_8_or_cp1252(data: bytes) -> str:
+    text = data.decode("utf-8", errors="surrogateescape")
+    strays = re.findall("[\udc80-\udcff]", text)
+    if not strays:
+        return text
+    num_good = sum(map(len, re.findall("[^\x00-\x7f]+", text))) - len(strays)
+    if num_good > len(strays):  # UTF-8 with a few bytes of something else pasted in
+        return re.sub("[\udc80-\udcff]", lambda stray: _cp1252(bytes([ord(stray[0]) - 0xDC00])), text)
+    return _cp1252(data)
+
+
+def _cp1252(data: bytes) -> str:
+    try:
+        return data.decode("cp1252")
+    except UnicodeDecodeError:  # five bytes mean nothing in Windows-1252; read those as controls, as browsers do
+        return "".join(bytes([byte]).decode("cp1252", errors="ignore") or chr(byte) for byte in data)

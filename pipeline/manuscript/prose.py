@@ -1,0 +1,53 @@
+"""Characters: what of a text is visible, and what is mere ornament."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROLS = "".join(char for char in map(chr, range(0x20)) if not char.isspace())
+INVISIBLE = "\u00ad\u200b\u2060\ufeff" + _CONTROLS
+BLANK = INVISIBLE + "".join(char for char in map(chr, range(0x3001)) if char.isspace())
+_VISIBLE = {ord(char): None for char in INVISIBLE} | {
+    0xFB00: "ff",
+    0xFB01: "fi",
+    0xFB02: "fl",
+    0xFB03: "ffi",
+    0xFB04: "ffl",
+    0xFB05: "st",
+    0xFB06: "st",
+}
+_SPEECH = frozenset("!?¡¿\"'“”‘’„‚«»‹›「」『』！？")
+_OH_NO_OH = re.compile(r"[\W_]*o[0Oo]o[\W_]*")
+_ENDS_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+_MAX_TITLE_WORDS = 8
+
+
+def clean(raw: str) -> str:
+    """The visible characters: white space collapsed, soft hyphens and joiners dropped, ligatures opened."""
+    return " ".join(raw.translate(_VISIBLE).split())
+
+
+def is_ornament(text: str) -> bool:
+    """Whether a whole block is only an ornament ("* * *", "⁂", "o0o"). Wordless speech ("“…?”") is not."""
+    if not text:
+        return False
+    if _OH_NO_OH.fullmatch(text):
+        return True
+    return not any(char.isalnum() or char in _SPEECH for char in text)
+
+
+def ends_sentence(text: str) -> bool:
+    return _ENDS_SENTENCE.search(text) is not None
+
+
+def first_words(text: str) -> str:
+    """A title for a text that has none."""
+    words = text.split()
+    title = " ".join(words[:_MAX_TITLE_WORDS])
+    return title[:60].rstrip() + "…" if len(words) > _MAX_TITLE_WORDS or len(title) > 60 else title
+
+
+def count_controls(text: str) -> tuple[int, int]:
+    """How many control characters a text has, and how many different ones: the mark of binary data."""
+    controls = [char for char in text if char < " " and char not in "\t\n\r\f\v"]
+    return len(controls), len(set(controls))

@@ -1,0 +1,291 @@
+"""Pack finished chapters into the file that listeners get.
+
+This is the only file that imports PyAV, whose wheels carry FFmpeg's libraries: no program need be installed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.errors import IncompleteError, OutputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+BLOCK_SAMPLES = 16_384
+"""Samples in memory at a time: 0.7 s at 24 kHz."""
+
+MAX_NERO_CHAPTERS = 255
+"""The Nero chapter list counts in one byte; the QuickTime chapter track beside it has no such end."""
+
+COVER_DEMUXERS = {b"\x89PNG\r\n\x1a\n": "png_pipe", b"\xff\xd8\xff": "jpeg_pipe"}
+"""How a picture begins. The demuxer is named, not guessed: a guess would follow a playlist's links."""
+
+ISO_639_2 = dict(
+    re.findall(
+        "(..):(...)",
+        """
+        ar:ara bg:bul ca:cat cs:ces cy:cym da:dan de:deu el:ell en:eng es:spa et:est eu:eus fa:fas fi:fin
+        fr:fra ga:gle gl:glg he:heb hi:hin hr:hrv hu:hun id:ind is:isl it:ita ja:jpn ka:kat kk:kaz ko:kor
+        la:lat lb:ltz lt:lit lv:lav ml:mal nb:nob ne:nep nl:nld nn:nno no:nor pl:pol pt:por ro:ron ru:rus
+        sk:slk sl:slv sr:srp sv:swe sw:swa te:tel tr:tur uk:ukr ur:urd vi:vie zh:zho
+        """,
+    )
+)
+"""An MP4 track names its language in three letters, an EPUB mostly in two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """What a player shows of the book."""
+
+    title: str
+    authors: tuple[str, ...]
+    narrator: str
+    language: str
+    """BCP 47, as in the manuscript: `en`, `en-GB`."""
+    publisher: str = ""
+    date: str = ""
+    cover: tuple[str, bytes] | None = None
+    """Media type (image/jpeg or image/png) and the file's bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A chapter in the delivered file, in samples. Marks abut: each starts where the one before it ends."""
+
+    title: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What is in the file, and a sentence for each thing that was asked for and isn't."""
+
+    marks: tuple[Mark, ...]
+    findings: tuple[str, ...]
+
+
+def pack_m4b(chapters: Sequence[tuple[str, Path]], tags: Tags, path: Path, *, kbps: int = 64) -> Packed:
+    """Encode chapters, (title, mono FLAC) in order, as one AAC audiobook with marks, tags and a cover.
+
+    The same input gives the same bytes. `path` is whole or it isn't there: the work is done in a hidden file
+    beside it. The marks add up to the audio's length in samples.
+
+    Raises OutputError for a chapter that can't be read, isn't mono or has another sample rate, and for a file
+    that can't be written; IncompleteError when no chapter holds any sound.
+    """
+    import av
+
+    lengths, rate = measure_chapters([file for _, file in chapters])
+    marks = lay_marks([title for title, _ in chapters], lengths)
+    if not marks:
+        raise IncompleteError(f"{path.name} would hold no sound: render at least one chapter first.")
+    findings = [
+        f"The chapter “{clean_text(title)}” holds no sound, so it has no mark in {path.name}."
+        for (title, _), length in zip(chapters, lengths, strict=True)
+        if not length
+    ]
+    partial = path.absolute().with_name(f".{path.name}.part")
+    try:
+        with open_m4b(partial, marks, rate) as container:
+            stream = add_audio(container, rate, kbps)
+            findings += write_tags(container, stream, tags)
+            # The first packet writes the header, so the cover comes after the tags, and before the sound.
+            findings += add_cover(container, tags.cover) if tags.cover else []
+            encode_chapters(container, stream, [file for _, file in chapters], lengths, rate)
+        with partial.open("rb") as written:
+            os.fsync(written.fileno())
+        partial.replace(path)
+    except (av.FFmpegError, OSError) as error:
+        raise OutputError(
+            f"{path} can't be written ({error.strerror}). "
+            "See that its folder is there, is yours to write to and has room."
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return Packed(marks, tuple(findings))
+
+
+def clean_text(text: str) -> str:
+    """Line breaks and tabs become a space; what no tag holds, other controls and lone surrogates, goes."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "", re.sub(r"[\t\n\v\f\r\x85]+", " ", text))
+
+
+def lay_marks(titles: Sequence[str], lengths: Sequence[int]) -> tuple[Mark, ...]:
+    """A mark for each chapter that holds sound.
+
+    An empty chapter gets none: in the chapter track a mark is a sample, and ISO 14496-12 lets only the last
+    have no duration. A player that showed it would play the next chapter under its name.
+    """
+    marks: list[Mark] = []
+    for title, length in zip(titles, lengths, strict=True):
+        start = marks[-1].end if marks else 0
+        if length:
+            marks.append(Mark(clean_text(title), start, start + length))
+    return tuple(marks)
+
+
+def measure_chapters(files: Sequence[Path]) -> tuple[list[int], int]:
+    """The length of each in samples, and the sample rate in Hz they share (0 when none holds sound)."""
+    lengths, rates = [], set()
+    for file in files:
+        length, rate = measure_chapter(file)
+        lengths.append(length)
+        if length:
+            rates.add(rate)
+    if len(rates) > 1:
+        raise OutputError(
+            f"The chapters beside {files[0]} have different sample rates "
+            f"({', '.join(map(str, sorted(rates)))} Hz). Delete them and run again: they are stitched anew."
+        )
+    return lengths, rates.pop() if rates else 0
+
+
+def measure_chapter(file: Path) -> tuple[int, int]:
+    with open_chapter(file) as sound:
+        if sound is None:
+            return 0, 0
+        if sound.channels != 1:
+            raise OutputError(f"{file} has {sound.channels} channels and not one. Delete it and run again.")
+        # A header may leave the length open: libsndfile says 2**63 - 1, and soundfile can't read to there.
+        if sound.frames > 2**62:
+            raise OutputError(f"{file} doesn't say how long it is. Delete it and run again.")
+        return int(sound.frames), int(sound.samplerate)
+
+
+@contextmanager
+def open_chapter(file: Path) -> Iterator[Any]:
+    """A SoundFile, or None for a file of no bytes: that is what soundfile writes for a FLAC of no samples."""
+    import soundfile
+
+    try:
+        if file.stat().st_size == 0:
+            yield None
+        else:
+            with soundfile.SoundFile(file) as sound:
+                yield sound
+    except (soundfile.SoundFileError, OSError) as error:
+        raise OutputError(
+            f"The chapter {file} can't be read ({error}). Delete it and run again: it is stitched anew."
+        ) from error
+
+
+def read_blocks(file: Path) -> Iterator[NDArray[np.float32]]:
+    """Blocks of at most BLOCK_SAMPLES samples in [-1, 1]."""
+    with open_chapter(file) as sound:
+        while sound is not None and len(block := sound.read(BLOCK_SAMPLES, dtype="float32")):
+            yield block
+
+
+def open_m4b(partial: Path, marks: Sequence[Mark], rate: int) -> Any:
+    import av
+
+    container = av.open(
+        str(partial),
+        "w",
+        format="mp4",  # `ipod`, the format for M4B by name, refuses a cover
+        container_options={
+            "brand": "M4B ",
+            "fflags": "+bitexact",  # no encoder's name and version
+            # Index first, so that a browser plays before it has the whole file. At 10 hours (233 MB) that costs
+            # 7 MiB of memory and no time that shows. The writer's table of frames takes 6 MiB an hour either way.
+            "movflags": "+faststart" + ("+disable_chpl" if len(marks) > MAX_NERO_CHAPTERS else ""),
+            "movie_timescale": str(rate),  # marks to the sample; by default they are rounded to milliseconds
+        },
+    )
+    container.set_chapters(
+        [
+            {
+                "id": index,
+                "start": mark.start,
+                "end": mark.end,
+                "time_base": Fraction(1, rate),
+                "metadata": {"title": mark.title},
+            }
+            for index, mark in enumerate(marks)
+        ]
+    )
+    return container
+
+
+def add_audio(container: Any, rate: int, kbps: int) -> Any:
+    stream = container.add_stream("aac", rate=rate, layout="mono", bit_rate=kbps * 1000)
+    # `fast` and not the default `twoloop`: three times as fast, and nearer to the source on speech
+    # (docs/decisions/0004-aac.md).
+    stream.codec_context.options = {"flags": "+bitexact", "threads": "1", "aac_coder": "fast"}
+    return stream
+
+
+def write_tags(container: Any, stream: Any, tags: Tags) -> list[str]:
+    """Set the tags by the names players look under, and say which one could not be."""
+    author = ", ".join(tags.authors)
+    named = {
+        "title": tags.title,
+        "album": tags.title,
+        "artist": author,
+        "album_artist": author,
+        "composer": tags.narrator,  # where audiobook players look for the narrator
+        "genre": "Audiobook",
+        "date": tags.date,
+        # FFmpeg's writer knows no publisher atom, so it is said where players show it.
+        "comment": f"Published by {tags.publisher}" if tags.publisher else "",
+        "media_type": "2",  # "audiobook" to Apple's players
+    }
+    container.metadata.update({name: clean_text(text) for name, text in named.items() if text})
+    primary = re.split(r"[-_]", tags.language.strip().lower())[0]
+    code = ISO_639_2.get(primary) or primary
+    if not re.fullmatch("[a-z]{3}", code):
+        return [f"The language “{clean_text(tags.language)}” has no three-letter code here: the file names none."]
+    stream.metadata["language"] = code
+    return []
+
+
+def add_cover(container: Any, cover: tuple[str, bytes]) -> list[str]:
+    """Attach the picture, bytes untouched. One that can't be decoded is left out, and a sentence says so."""
+    import av
+
+    media_type, data = cover
+    try:
+        demuxer = next(demuxer for magic, demuxer in COVER_DEMUXERS.items() if data.startswith(magic))
+        with av.open(io.BytesIO(data), format=demuxer) as picture:
+            next(picture.decode(video=0))
+            stream = container.add_stream_from_template(picture.streams.video[0])
+    except (av.FFmpegError, StopIteration) as error:
+        reason = error.strerror if isinstance(error, av.FFmpegError) else "it is neither JPEG nor PNG"
+        return [f"The cover ({media_type}, {len(data)} bytes) can't be decoded and was left out: {reason}."]
+    # Its number, since PyAV 16 and 17 don't take the flag itself.
+    stream.disposition = av.stream.Disposition.attached_pic.value
+    packet = av.Packet(data)
+    packet.stream = stream
+    packet.pts = packet.dts = 0
+    container.mux(packet)
+    return []
+
+
+def encode_chapters(container: Any, stream: Any, files: Sequence[Path], lengths: Sequence[int], rate: int) -> None:
+    """One stream for the whole book, so that no chapter begins or ends with the encoder's padding."""
+    import av
+
+    start = 0
+    for file, length in zip(files, lengths, strict=True):
+        num_read = 0
+        for block in read_blocks(file):
+            frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), format="fltp", layout="mono")
+            frame.sample_rate, frame.time_base, frame.pts = rate, Fraction(1, rate), start + num_read
+            container.mux(stream.encode(frame))
+            num_read += len(block)
+        if num_read != length:
+            raise OutputError(f"{file} holds {num_read} samples and not {length}. Delete it and run again.")
+        start += length
+    container.mux(stream.encode(None))

@@ -1,0 +1,272 @@
+"""Accepted takes on disk, and the ledger that says so. Bytes first, then the row: what has a row is whole.
+
+output/<title>/
+  takes/ab/<key>.<attempt>.flac     temp file in the same folder, fsync, rename, then the row
+  chapters/001.flac                 likewise
+  ledger.sqlite                     outcomes, chapters, deliveries
+  lock, holder.json                 who is rendering into this folder
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+import sqlite3
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pipeline.engines.base import Failed
+from pipeline.errors import OutputError
+from pipeline.render.takes import Level, Outcome, Take
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS outcomes (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, attempt INTEGER NOT NULL, kind TEXT NOT NULL,
+    alone INTEGER NOT NULL, message TEXT NOT NULL, findings TEXT NOT NULL, recorded_at REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS outcomes_by_key ON outcomes (key, id);
+CREATE TABLE IF NOT EXISTS takes (
+    key TEXT NOT NULL, attempt INTEGER NOT NULL, sha256 TEXT NOT NULL, num_samples INTEGER NOT NULL,
+    sample_rate INTEGER NOT NULL, stop TEXT NOT NULL, num_frames INTEGER NOT NULL, level TEXT NOT NULL,
+    PRIMARY KEY (key, attempt));
+CREATE TABLE IF NOT EXISTS files (
+    path TEXT PRIMARY KEY, digest TEXT NOT NULL, sha256 TEXT NOT NULL, num_samples INTEGER NOT NULL,
+    recorded_at REAL NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTake:
+    """An accepted take as the ledger knows it. `num_samples` at `sample_rate` Hz, untrimmed."""
+
+    key: str
+    attempt: int
+    path: Path
+    sha256: str
+    num_samples: int
+    sample_rate: int
+    level: Level
+
+
+class Store:
+    """The output folder of one book. Only the driver writes in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._db = sqlite3.connect(folder / "ledger.sqlite", timeout=10, isolation_level=None)
+        # A rollback journal and not WAL: the folder may lie on a network file system.
+        self._db.executescript(f"PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; {_SCHEMA}")
+
+    def close(self) -> None:
+        self._db.close()
+
+    def record(self, outcomes: Sequence[Take | Failed]) -> None:
+        """Commit what came back: the files of the accepted takes first, then all rows at once."""
+        for outcome in outcomes:
+            if isinstance(outcome, Take) and not outcome.is_refused:
+                write_whole(self._take_path(outcome.key, outcome.attempt), outcome.flac)
+        with self._transaction():
+            for outcome in outcomes:
+                if isinstance(outcome, Take):
+                    self._insert_take(outcome)
+                else:
+                    self._insert(outcome.key, outcome.attempt, outcome.kind, outcome.alone, outcome.message)
+
+    def ask_again(self, key: str) -> None:
+        """Note a user's wish for the next attempt at a chunk."""
+        with self._transaction():
+            self._insert(key, -1, "redo", False, "asked for by the user")
+
+    def history(self) -> dict[str, list[Outcome]]:
+        """All outcomes by key, oldest first."""
+        histories: dict[str, list[Outcome]] = defaultdict(list)
+        rows = self._db.execute("SELECT key, attempt, kind, alone, message FROM outcomes ORDER BY id")
+        for key, attempt, kind, alone, message in rows:
+            histories[key].append(Outcome(attempt, kind, bool(alone), message))
+        return histories
+
+    def take(self, key: str, attempt: int) -> StoredTake:
+        """An accepted take; `KeyError` if there is none."""
+        row = self._db.execute(
+            "SELECT sha256, num_samples, sample_rate, level FROM takes WHERE key = ? AND attempt = ?",
+            (key, attempt),
+        ).fetchone()
+        if row is None:
+            raise KeyError(key)
+        level = Level(**json.loads(row[3]))
+        return StoredTake(key, attempt, self._take_path(key, attempt), row[0], row[1], row[2], level)
+
+    def forget_damaged(self) -> list[str]:
+        """Drop the rows of takes whose file is missing or fails its checksum; returns their keys."""
+        damaged = [
+            (key, attempt)
+            for key, attempt, sha256 in self._db.execute("SELECT key, attempt, sha256 FROM takes")
+            if _sha256_of(self._take_path(key, attempt)) != sha256
+        ]
+        with self._transaction():
+            for key, attempt in damaged:
+                self._db.execute("DELETE FROM takes WHERE key = ? AND attempt = ?", (key, attempt))
+                self._db.execute(
+                    "DELETE FROM outcomes WHERE key = ? AND attempt = ? AND kind = 'accepted'", (key, attempt)
+                )
+        return [key for key, _ in damaged]
+
+    def is_current(self, path: Path, digest: str) -> bool:
+        """Whether a file was made from what `digest` hashes, and is still what was written."""
+        row = self._db.execute("SELECT digest, sha256 FROM files WHERE path = ?", (self._name(path),)).fetchone()
+        return row is not None and row[0] == digest and _sha256_of(path) == row[1]
+
+    def record_file(self, path: Path, digest: str, num_samples: int) -> None:
+        """Note that a file, already whole on disk, was made from what `digest` hashes."""
+        with self._transaction():
+            self._db.execute(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)",
+                (self._name(path), digest, _sha256_of(path), num_samples, time.time()),
+            )
+
+    def num_samples(self, path: Path) -> int:
+        row = self._db.execute("SELECT num_samples FROM files WHERE path = ?", (self._name(path),)).fetchone()
+        return int(row[0]) if row else 0
+
+    def sha256(self, path: Path) -> str:
+        """What a recorded file's bytes hash to; empty if it wasn't recorded."""
+        row = self._db.execute("SELECT sha256 FROM files WHERE path = ?", (self._name(path),)).fetchone()
+        return str(row[0]) if row else ""
+
+    def findings(self) -> list[tuple[str, int, str, list[dict[str, str]]]]:
+        """Key, attempt, kind and findings of every outcome that has a finding."""
+        rows = self._db.execute("SELECT key, attempt, kind, findings FROM outcomes WHERE findings != '[]' ORDER BY id")
+        return [(key, attempt, kind, json.loads(findings)) for key, attempt, kind, findings in rows]
+
+    def seconds_by_key(self) -> dict[str, float]:
+        """The length of each accepted take, in seconds."""
+        return {
+            key: num_samples / rate
+            for key, num_samples, rate in self._db.execute(
+                "SELECT key, num_samples, sample_rate FROM takes ORDER BY attempt"
+            )
+        }
+
+    def _take_path(self, key: str, attempt: int) -> Path:
+        return self.folder / "takes" / key[:2] / f"{key}.{attempt}.flac"
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+    def _insert_take(self, take: Take) -> None:
+        findings = json.dumps([asdict(finding) for finding in take.findings])
+        refusals = "; ".join(finding.says for finding in take.findings if finding.grade == "refuse")
+        kind = "refused" if take.is_refused else "accepted"
+        if not take.is_refused:
+            self._db.execute(
+                "INSERT OR REPLACE INTO takes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    take.key,
+                    take.attempt,
+                    hashlib.sha256(take.flac).hexdigest(),
+                    take.num_samples,
+                    take.sample_rate,
+                    take.stop,
+                    take.num_frames,
+                    json.dumps(asdict(take.level)),
+                ),
+            )
+        self._insert(take.key, take.attempt, kind, False, refusals, findings)
+
+    def _insert(self, key: str, attempt: int, kind: str, alone: bool, message: str, findings: str = "[]") -> None:
+        self._db.execute(
+            "INSERT INTO outcomes (key, attempt, kind, alone, message, findings, recorded_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (key, attempt, kind, alone, message, findings, time.time()),
+        )
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that its name only ever stands for all of it, whatever is killed when."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in a folder outlast a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Hold an output folder against other runs. Raises `OutputError` if another run has it.
+
+    The operating system frees the lock when its holder dies, so none is ever left over.
+    """
+    from filelock import FileLock, Timeout
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / "lock")
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise OutputError(
+            f"{folder} is being rendered into by {_holder(folder)}: wait for it, stop it, or choose another --output."
+        ) from None
+    except OSError as error:
+        raise OutputError(f"{folder} can't be written to ({error.strerror}): choose another --output.") from None
+    try:
+        _remove_leftovers(folder)
+        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}
+        write_whole(folder / "holder.json", json.dumps(holder).encode())
+        yield
+    finally:
+        (folder / "holder.json").unlink(missing_ok=True)
+        lock.release()
+
+
+def _holder(folder: Path) -> str:
+    try:
+        holder = json.loads((folder / "holder.json").read_text())
+        return f"process {holder['pid']} on {holder['host']}"
+    except (OSError, ValueError, KeyError):
+        return "another run"
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Half-written files of a run that was killed."""
+    for part in folder.rglob(".*.part"):
+        part.unlink(missing_ok=True)
+
+
+def _sha256_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,113 @@
+"""What a run did, and what it could not do: for the terminal, and as `report.json` in the output folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A chunk that is not in the audio, with its text and the reason."""
+
+    id: str
+    chapter: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run of one book. `num_rendered` counts this run's takes, `num_reused` chunks found on disk."""
+
+    title: str
+    folder: str
+    files: tuple[str, ...]
+    num_chapters: int
+    num_chunks: int
+    num_rendered: int
+    num_reused: int
+    num_refused: int
+    num_failed: int
+    num_left: int
+    audio_seconds: float
+    """Length of the delivered audio; of the accepted takes while the book isn't finished."""
+    rendered_seconds: float
+    wall_seconds: float
+    missing: tuple[Missing, ...]
+    findings: tuple[str, ...]
+
+    @property
+    def times_real_time(self) -> float:
+        """Seconds of audio rendered in this run for each second that it took."""
+        return self.rendered_seconds / self.wall_seconds if self.wall_seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterStatus:
+    index: int
+    title: str
+    num_done: int
+    num_chunks: int
+    audio_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far a book is, as its folder tells from outside."""
+
+    title: str
+    holder: str
+    chapters: tuple[ChapterStatus, ...]
+    missing: tuple[Missing, ...]
+    """As the last finished run listed them."""
+
+
+def write_report(report: Report, path: Path) -> None:
+    text = json.dumps(asdict(report) | {"times_real_time": round(report.times_real_time, 2)}, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def report_as_lines(report: Report) -> Iterator[str]:
+    """For the terminal: files first, since they are what was asked for."""
+    yield from report.files
+    reused = f", {report.num_reused} already there" if report.num_reused else ""
+    yield (
+        f"{clock_time(report.audio_seconds)} of audio in {report.num_chapters} chapters; "
+        f"{report.num_rendered} takes rendered at {report.times_real_time:.1f} x real time{reused}."
+    )
+    if report.num_refused:
+        yield f"{report.num_refused} takes were refused and rendered again."
+    yield from report.findings
+    yield from missing_as_lines(report.missing)
+
+
+def missing_as_lines(missing: Sequence[Missing]) -> Iterator[str]:
+    if missing:
+        yield f"{len(missing)} chunks could not be rendered and are missing from the audio:"
+    for chunk in missing:
+        yield f"  chapter {chunk.chapter}, {chunk.id}: {chunk.reason}"
+        yield f"    {chunk.text}"
+
+
+def clock_time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def status_as_lines(status: Status) -> Iterator[str]:
+    """A line a chapter, then the sum."""
+    yield status.title + (f" (being rendered by {status.holder})" if status.holder else "")
+    for chapter in status.chapters:
+        yield (
+            f"  {chapter.index:>3}  {chapter.title[:44]:<44}  {chapter.num_done:>5} of {chapter.num_chunks:<5}"
+            f"  {clock_time(chapter.audio_seconds)}"
+        )
+    done = sum(chapter.num_done for chapter in status.chapters)
+    planned = sum(chapter.num_chunks for chapter in status.chapters)
+    seconds = sum(chapter.audio_seconds for chapter in status.chapters)
+    left = "all done" if done == planned else f"{planned - done} left"
+    yield f"  {done} of {planned} chunks, {clock_time(seconds)} of speech; {left}"
+    yield from missing_as_lines(status.missing)

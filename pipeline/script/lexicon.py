@@ -1,0 +1,137 @@
+"""How names and rare words are to be read: a YAML file of `word: respelling`, applied to the text.
+
+    Cravech: Kravvek
+    gif: jiff
+    C++: C plus plus
+
+A word in lower case stands for any case of it. A word with a capital anywhere stands for itself as written
+and for all capitals, so that `Polish: Poh-lish` leaves "polish" alone but reads a heading. A space stands for
+any white space, and the straight and the curly apostrophe for each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import yaml
+
+from pipeline.errors import ConfigError
+
+# "don" is not a word of "don't", nor "Artagnan" one of "d'Artagnan"; but a word ends before a possessive or a
+# contracted verb (Cravech's, he'll).
+_BEGIN = re.compile(r"(?<!\w)(?<!\w['’])(?:\w+|[^\w\s])")
+_END = r"(?!\w|['’](?!(?:s|d|ll|ve|re)\b)\w)"
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Words and how they are respelt, in the file's order. No word occurs twice, and none is empty."""
+
+    entries: tuple[tuple[str, str], ...] = ()
+
+    def apply(self, text: str) -> str:
+        """Return `text` with every whole word of the lexicon respelt, the longest first, in one pass.
+
+        What was respelt is not looked at again. A capital that begins the word in the text is kept where the
+        respelling begins in lower case.
+        """
+        pieces = []
+        done = 0
+        for match, (_, respelling) in self._find(text):
+            is_capital = match[0][0].isupper()
+            pieces += [
+                text[done : match.start()],
+                respelling[:1].upper() + respelling[1:] if is_capital else respelling,
+            ]
+            done = match.end()
+        return "".join(pieces) + text[done:]
+
+    def find_words(self, text: str) -> frozenset[str]:
+        """Return the words that `apply` would respell in `text`, as the lexicon writes them."""
+        return frozenset(word for _, (word, _) in self._find(text))
+
+    def _find(self, text: str) -> Iterator[tuple[re.Match[str], tuple[str, str]]]:
+        end = 0
+        for begin in _BEGIN.finditer(text):
+            if begin.start() < end:
+                continue
+            for pattern, entry in self._by_beginning.get(_fold(begin[0]), ()):
+                if match := pattern.match(text, begin.start()):
+                    yield match, entry
+                    end = match.end()
+                    break
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[tuple[re.Pattern[str], tuple[str, str]]]]:
+        """The entries by the first word or mark of theirs, the longest first: one pattern for a thousand
+        entries took minutes a book."""
+        table: dict[str, list[tuple[re.Pattern[str], tuple[str, str]]]] = {}
+        for entry in sorted(self.entries, key=lambda entry: len(entry[0]), reverse=True):
+            if begin := _BEGIN.search(entry[0]):
+                table.setdefault(_fold(begin[0]), []).append((_match_word(entry[0]), entry))
+        return table
+
+
+def _fold(beginning: str) -> str:
+    return beginning.lower().replace("’", "'")
+
+
+def _match_word(word: str) -> re.Pattern[str]:
+    """Return a pattern for `word` in the cases that it stands for."""
+    if word == word.lower():
+        return re.compile(_escape(word) + _END, re.IGNORECASE)
+    return re.compile(f"(?:{_escape(word)}|{_escape(word.upper())})" + _END)
+
+
+def _escape(word: str) -> str:
+    return r"\s+".join(re.sub("['’]", "['’]", re.escape(part)) for part in word.split())
+
+
+def read_lexicon(path: Path) -> Lexicon:
+    """Return the lexicon that the YAML file at `path` holds. Every key and value is read as a string.
+
+    An empty file is an empty lexicon. Raises `ConfigError`, which names all faults at once as
+    `file:line: message`: not a mapping, an empty word or respelling, a respelling that isn't one string, a
+    word that is there twice; and where the file can't be read or isn't YAML.
+    """
+    try:
+        root = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)
+    except OSError as error:
+        raise ConfigError(f"{path}: the lexicon can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: the lexicon isn't UTF-8 text; save it as UTF-8") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "it holds a character that YAML doesn't allow"
+        raise ConfigError(f"{path}:{mark.line + 1 if mark else 1}: not YAML: {problem}") from error
+    if root is None:
+        return Lexicon()
+    if not isinstance(root, yaml.MappingNode):
+        raise ConfigError(f"{path}:{root.start_mark.line + 1}: a lexicon is a mapping: write `word: respelling` lines")
+    entries: dict[str, str] = {}
+    first_lines: dict[str, int] = {}
+    faults = []
+    for key, value in root.value:
+        line = key.start_mark.line + 1
+        word = _read_string(key)
+        respelling = _read_string(value)
+        if not word:
+            faults.append(f"{path}:{line}: a word must be a string that isn't empty")
+        elif word in entries:
+            faults.append(f"{path}:{line}: {word!r} is in line {first_lines[word]} already; keep one of them")
+        elif not respelling:
+            faults.append(f"{path}:{line}: the respelling of {word!r} must be a string that isn't empty")
+        else:
+            entries[word], first_lines[word] = respelling, line
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return Lexicon(tuple(entries.items()))
+
+
+def _read_string(node: yaml.Node) -> str:
+    """Return a scalar's text without the white space around it; nothing for a sequence or a mapping."""
+    return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else ""

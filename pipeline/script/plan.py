@@ -1,0 +1,97 @@
+"""A script as its author checks it: JSON for programs (docs/plan.md), lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pipeline.manuscript.book import Book
+from pipeline.script.script import Boundary, Script
+
+SECONDS_PER_LETTER = 0.077
+"""Of speech, measured on the demo with the voice joe; the expected hours are made of it and the gaps."""
+
+GapMs = Callable[[Boundary], int]
+
+
+def plan_as_dict(book: Book, script: Script, gap_ms: GapMs) -> dict[str, Any]:
+    """The form that `plan --json` prints."""
+    return {
+        "title": script.title,
+        "authors": list(script.authors),
+        "language": script.language,
+        "expected_hours": round(expected_hours(script, gap_ms), 3),
+        "chapters": [
+            {
+                "index": chapter.index,
+                "title": chapter.title,
+                "kept": chapter.kept,
+                "reason": chapter.reason,
+                "num_words": chapter.num_words,
+                "chunks": [
+                    {
+                        "id": chunk.key,
+                        "text": chunk.text,
+                        "num_tokens": chunk.num_tokens,
+                        "pause_after_ms": gap_ms(chunk.ends),
+                        "findings": list(chunk.findings),
+                    }
+                    for chunk in (chapter.chunks if chapter.kept else ())
+                ],
+                "unspoken": [piece.text for piece in (chapter.unspoken if chapter.kept else ())],
+            }
+            for chapter in script.chapters
+        ],
+        "left_out": [
+            {"text": left.text, "reason": left.reason, "file": left.span.file, "node": left.span.node}
+            for left in book.left_out
+        ],
+        "notes": list(book.notes),
+    }
+
+
+def plan_as_lines(book: Book, script: Script, gap_ms: GapMs) -> Iterator[str]:
+    """The plan for a terminal: what is read, what isn't and why, and how long it will be."""
+    by = f" by {', '.join(script.authors)}" if script.authors else ""
+    yield f"{script.title}{by} ({script.language})"
+    for note in book.notes:
+        yield f"  note: {note}"
+    yield ""
+    yield "  chapter                                             words  chunks"
+    for chapter in script.chapters:
+        title = chapter.title if len(chapter.title) <= 44 else chapter.title[:43] + "…"
+        if chapter.kept:
+            yield f"  {chapter.index:>3}  {title:<44}  {chapter.num_words:>6}  {len(chapter.chunks):>6}"
+        else:
+            yield f"  {chapter.index:>3}  {title:<44}  not read: {chapter.reason}"
+    reasons = dict.fromkeys(left.reason for left in book.left_out)
+    if reasons:
+        yield ""
+        yield "  left out inside the chapters (the texts are in plan --json):"
+        for reason in reasons:
+            texts = [left.text for left in book.left_out if left.reason == reason]
+            yield f"    {len(texts):>4} x {reason}, such as {_short(texts[0])}"
+    findings = [finding for chunk in script.chunks for finding in chunk.findings]
+    for finding in dict.fromkeys(findings):
+        yield f"  {findings.count(finding):>4} x {finding}"
+    yield ""
+    words = sum(chapter.num_words for chapter in script.chapters if chapter.kept)
+    yield f"  {words} words, {len(script.chunks)} chunks, about {_hours(expected_hours(script, gap_ms))}"
+
+
+def expected_hours(script: Script, gap_ms: GapMs) -> float:
+    """How long the audiobook will be, roughly."""
+    seconds = 0.0
+    for chunk in script.chunks:
+        seconds += SECONDS_PER_LETTER * sum(char.isalnum() for char in chunk.text)
+        seconds += gap_ms(chunk.ends) / 1000
+    return seconds / 3600
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.0f} minutes"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= 40 else line[:39] + "…")

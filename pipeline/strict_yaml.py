@@ -1,0 +1,132 @@
+"""YAML read strictly: strings only, the schema converts, and every fault comes with its line.
+
+YAML's own guesses are never used: they make 1410 of `23:30`, False of `no`, and an octal of an ISBN.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from pipeline.errors import ConfigError
+
+Model = TypeVar("Model", bound=BaseModel)
+Tree = dict[str, Any]
+Location = tuple[str | int, ...]
+Lines = dict[Location, str]
+"""Where each key of a tree stands, as `file:line`."""
+
+
+class Strict(BaseModel):
+    """A part of a YAML file whose unknown keys are faults."""
+
+    model_config = {"extra": "forbid", "frozen": True}
+
+
+def read_tree(path: Path) -> tuple[Tree, Lines]:
+    """A YAML mapping as strings, with the lines of its keys. Raises `ConfigError`."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file; check the path.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: can't be read as UTF-8 text ({error}); save it as UTF-8.") from None
+    try:
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or "not YAML"
+        raise ConfigError(f"{path}:{line}: {problem}; check the indentation and the quotes.") from None
+    lines: Lines = {(): f"{path}:1"}
+    if root is None:
+        return {}, lines
+    if not isinstance(root, yaml.MappingNode):
+        raise ConfigError(f"{path}:1: must be a mapping of keys to values, such as `name: value`.")
+    faults: list[str] = []
+    tree = _plain(root, path, (), lines, faults)
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return tree, lines
+
+
+def merge(base: Tree, over: Tree) -> Tree:
+    """`base` with what `over` says in its place, key by key."""
+    merged = dict(base)
+    for key, value in over.items():
+        old = merged.get(key)
+        merged[key] = merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def check(model: type[Model], tree: Tree, lines: Lines) -> Model:
+    """A tree as its schema's type, or a `ConfigError` with all faults at once, a line each."""
+    try:
+        return model.model_validate(tree)
+    except ValidationError as error:
+        faults = []
+        for fault in error.errors():
+            location = tuple(fault["loc"])
+            faults.append(f"{_line(location, lines)}: {_name(location)}: {_say(model, location, fault)}")
+        raise ConfigError("\n".join(faults)) from None
+
+
+def _plain(node: yaml.Node, path: Path, location: Location, lines: Lines, faults: list[str]) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        mapping: Tree = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            here = (*location, key)
+            line = f"{path}:{key_node.start_mark.line + 1}"
+            if key in mapping:
+                faults.append(f"{line}: {_name(here)}: stands here twice; remove one")
+            lines[here] = line
+            mapping[key] = _plain(value_node, path, here, lines, faults)
+        return mapping
+    if isinstance(node, yaml.SequenceNode):
+        items = []
+        for i, item in enumerate(node.value):
+            lines[(*location, i)] = f"{path}:{item.start_mark.line + 1}"
+            items.append(_plain(item, path, (*location, i), lines, faults))
+        return items
+    return node.value
+
+
+def _line(location: Location, lines: Lines) -> str:
+    while location not in lines:
+        location = location[:-1]
+    return lines[location]
+
+
+def _name(location: Location) -> str:
+    name = ""
+    for part in location:
+        name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
+    return name
+
+
+def _say(model: type[BaseModel], location: Location, fault: Mapping[str, Any]) -> str:
+    if fault["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(location[-1]), _fields(model, location[:-1]), n=1)
+        return "unknown key" + (f" (did you mean {close[0]}?)" if close else "")
+    if fault["type"] == "missing":
+        return "this key is missing"
+    message = str(fault["msg"])
+    said = f", not {fault['input']!r}" if isinstance(fault["input"], str) else ""
+    return message[0].lower() + message[1:] + said
+
+
+def _fields(model: type[BaseModel], location: Location) -> list[str]:
+    """The keys that a schema knows at a place in it."""
+    for part in location:
+        field = model.model_fields.get(part) if isinstance(part, str) else None
+        if field is None:
+            continue
+        candidates = [field.annotation, *get_args(field.annotation)]
+        model = next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), model)
+    return [*model.model_fields]

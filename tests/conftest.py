@@ -1,0 +1,80 @@
+"""Fixtures for tests at the level of a user: manuscripts, voices that misbehave, and the command itself."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+def render_book_command(*words: object, cwd: Path, timeout: float = 120) -> Ran:
+    """The command as a user types it, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pipeline.cli", *map(str, words)],
+        cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., Ran]:
+    def run(*words: object, **options: object) -> Ran:
+        return render_book_command(*words, **{"cwd": tmp_path, **options})
+
+    return run
+
+
+@pytest.fixture
+def small_book(tmp_path: Path) -> Path:
+    path = tmp_path / "small.txt"
+    path.write_text(SMALL_BOOK)
+    return path
+
+
+SMALL_BOOK = """Chapter 1
+
+The lamp was lit at six. Nobody saw it.
+
+“Is it you?” she asked.
+
+“Yes.”
+
+He had 42 lamps to light, and a thousand steps to climb.
+
+Chapter 2
+
+It rained all night. In the morning the river had gone.
+
+* * *
+
+They never spoke of it again.
+"""
+
+
+def write_voice(folder: Path, *faults: str) -> Path:
+    """A tone that misbehaves as told: each fault is a flow mapping such as `{match: river, do: clip}`."""
+    path = folder / "faulty.yaml"
+    listed = "".join(f"\n    - {fault}" for fault in faults)
+    path.write_text(f"engine: tone\nlanguage: en\nlicence: CC0-1.0\noptions:\n  faults:{listed or ' []'}\n")
+    return path
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The chapter files of an output folder, by name."""
+    files = sorted((folder / "chapters").glob("*.flac"))
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

@@ -1,0 +1,124 @@
+"""The corpus beside the project, where it is at hand: `../shared/corpus` from the root."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.errors import ManuscriptError
+from pipeline.manuscript import read_manuscript
+from pipeline.manuscript.archive import Archive
+from pipeline.manuscript.book import Book
+from pipeline.manuscript.markup import parse_markup
+
+from .build import all_blocks
+from .spans import check_spans
+
+CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
+EPUB = CORPUS / "epub"
+
+pytestmark = pytest.mark.skipif(not EPUB.is_dir(), reason="the corpus is not beside the project")
+
+
+def files(*patterns: str) -> list[Path]:
+    return sorted(path for pattern in patterns for path in CORPUS.glob(pattern))
+
+
+def made() -> list[Any]:
+    path = EPUB / "made.json"
+    rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return [pytest.param(row["file"], row["expect"], id=Path(row["file"]).stem) for row in rows]
+
+
+def read_or_refusal(path: Path) -> Book | None:
+    """The book, or None when it is refused: in one sentence that names the file."""
+    try:
+        return read_manuscript(path)
+    except ManuscriptError as error:
+        message = str(error)
+    assert path.name in message
+    assert message.endswith(".")
+    assert "\n" not in message
+    return None
+
+
+@pytest.mark.parametrize("path", files("epub/*/*.epub", "other/*/*"), ids=lambda path: path.name)
+def test_everything_is_read_or_refused(path: Path) -> None:
+    start = time.perf_counter()
+    book = read_or_refusal(path)
+    assert time.perf_counter() - start < 5  # the largest takes 0.4 s here
+    if book is None:
+        return
+    assert [chapter.index for chapter in book.chapters] == list(range(1, len(book.chapters) + 1))
+    for chapter in book.chapters:
+        assert chapter.title == " ".join(chapter.title.split()) != ""
+        assert chapter.kept == (not chapter.reason)
+        assert not chapter.kept or any(block.text for block in chapter.blocks)
+
+
+@pytest.mark.parametrize("path", files("epub/real/*.epub", "epub/w3c/*.epub"), ids=lambda path: path.name)
+def test_spans_of_books(path: Path) -> None:
+    book = read_or_refusal(path)
+    if book is None:
+        return
+    blocks = [block for chapter in book.chapters for block in chapter.blocks]
+    with Archive(path) as archive:
+        for name in dict.fromkeys(block.span.file for block in blocks):
+            root = parse_markup(archive.read(name))
+            assert root is not None
+            # A sample a file: finding a node among thousands of siblings is what takes the time.
+            own = [block for block in blocks if block.span.file == name][:40]
+            check_spans(root, own, [left for left in book.left_out if left.span.file == name])
+
+
+@pytest.mark.parametrize("path", files("epub/toc/*.json"), ids=lambda path: path.stem)
+def test_chapters_of_real_books(path: Path) -> None:
+    """Each place of the contents is a chapter, in order, but for parts that join their first chapter."""
+    oracle = json.loads(path.read_text(encoding="utf-8"))
+    book = read_or_refusal(EPUB / "real" / path.stem)
+    if book is None:
+        assert path.stem.startswith("drm_")
+        return
+    assert book.title == " ".join(oracle["title"][0].split())
+    assert list(book.authors) == [" ".join(name.split()) for name in oracle["creator"]]
+    spine = [name for name, is_linear in oracle["spine"] if is_linear]
+    entries = [(depth, " ".join(title.split()), href) for depth, title, href in oracle["toc"] if href]
+    entries = [entry for entry in entries if entry[2].partition("#")[0] in spine]
+    parts = {entry[1] for entry, after in itertools.pairwise(entries) if after[0] > entry[0]}
+    titles = [chapter.title for chapter in book.chapters]
+    if len(entries) > 1:
+        assert {title for _, title, _ in entries} - parts <= set(titles)
+    if not any("#" in href for _, _, href in entries):
+        order = [title for title in titles if title in {title for _, title, _ in entries}]
+        expected = sorted(entries, key=lambda entry: spine.index(entry[2]))
+        assert order == [title for _, title, _ in expected if title in titles] or len(entries) < 2
+
+
+@pytest.mark.parametrize(("name", "expect"), made())
+def test_books_made_to_break_a_reader(name: str, expect: dict[str, Any]) -> None:
+    if expect.get("refuse"):
+        with pytest.raises(ManuscriptError, match=expect["refuse"]):
+            read_manuscript(EPUB / name)
+        return
+    book = read_manuscript(EPUB / name)
+    kept = [chapter for chapter in book.chapters if chapter.kept]
+    text = "\n".join(block.text for block in all_blocks(book))  # blocks stand apart
+    if "chapters" in expect:
+        assert [chapter.title for chapter in kept] == expect["chapters"]
+    if "chapters_count" in expect:
+        assert len(kept) == expect["chapters_count"]
+    if "spoken_chapters_either" in expect:
+        assert len(kept) in expect["spoken_chapters_either"]
+    if "chapters_count_either" in expect:
+        assert len(kept) in expect["chapters_count_either"]
+    if "chars" in expect:
+        assert len(text) == pytest.approx(expect["chars"], rel=0.01)
+    for either in expect.get("must_contain", []) + expect.get("main_must_contain", []):
+        assert any(words in text for words in either.split("|"))
+    for words in expect.get("must_not_contain", []) + expect.get("main_must_not_contain", []):
+        assert words not in text

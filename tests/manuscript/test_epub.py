@@ -1,0 +1,310 @@
+"""EPUB 2 and 3: order, chapters, metadata, cover."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.manuscript import read_manuscript
+from pipeline.manuscript.archive import join_href
+
+from .build import PNG, all_text, epub, kept_titles, lines, nav, ncx, opf, page, texts, titles
+
+
+def test_spine_order_goes_before_manifest_order(tmp_path: Path) -> None:
+    pages = {f"{name}.xhtml": page(f"<h1>{name}</h1><p>Text {name}.</p>") for name in ("c10", "c2", "c1")}
+    package = opf(list(pages), spine=["c1.xhtml", "c2.xhtml", "c10.xhtml"])
+    book = read_manuscript(epub(tmp_path, pages, package=package))
+    assert [texts(chapter) for chapter in book.chapters] == [
+        ["c1", "Text c1."],
+        ["c2", "Text c2."],
+        ["c10", "Text c10."],
+    ]
+    assert [chapter.index for chapter in book.chapters] == [1, 2, 3]
+
+
+def test_items_that_are_not_linear_are_left_out_and_listed(tmp_path: Path) -> None:
+    pages = {"c1.xhtml": page("<p>Told.</p>"), "notes.xhtml": page("<p>Aside.</p>")}
+    package = opf(list(pages), linear={"notes.xhtml": "no"})
+    book = read_manuscript(epub(tmp_path, pages, package=package))
+    assert all_text(book) == "Told."
+    (left,) = (left for left in book.left_out if "Aside." in left.text)
+    assert "reading order" in left.reason
+    assert left.span.file == "OPS/notes.xhtml"
+
+
+@pytest.mark.parametrize(
+    ("href", "member"),
+    [
+        ("my%20chapter.xhtml", "OPS/my chapter.xhtml"),
+        ("Chapter.XHTML", "OPS/chapter.xhtml"),
+        ("../text/c.xhtml", "text/c.xhtml"),
+        ("./a/../c.xhtml", "OPS/c.xhtml"),
+        ("/OPS/c.xhtml", "OPS/c.xhtml"),
+        ("caf%C3%A9.xhtml", "OPS/cafe\u0301.xhtml"),
+        ("50%25.xhtml", "OPS/50%.xhtml"),
+        ("50%20.xhtml", "OPS/50%20.xhtml"),
+    ],
+)
+def test_hrefs_are_decoded_and_resolved(tmp_path: Path, href: str, member: str) -> None:
+    package = opf([], spine=["c"], manifest=f'<item id="c" href="{href}" media-type="application/xhtml+xml"/>')
+    book = read_manuscript(epub(tmp_path, {}, package=package, more={member: page("<p>Found.</p>")}))
+    assert all_text(book) == "Found."
+
+
+def test_hrefs_never_lead_out_of_the_archive(tmp_path: Path) -> None:
+    assert join_href("OPS/package.opf", "../../etc/passwd") is None
+    assert join_href("OPS/package.opf", "https://example.org/c.xhtml") is None
+    (tmp_path / "outside.xhtml").write_text(page("<p>Secret.</p>"), encoding="utf-8")
+    manifest = '<item id="x" href="../../outside.xhtml" media-type="application/xhtml+xml"/>'
+    package = opf(["c.xhtml"], spine=["c.xhtml", "x"], manifest=manifest)
+    pages = {"c.xhtml": page("<p>Inside.</p>")}
+    book = read_manuscript(epub(tmp_path, pages, package=package, more={"../outside.xhtml": "<p>Slip.</p>"}))
+    assert all_text(book) == "Inside."
+    assert any("outside.xhtml" in note for note in book.notes)
+
+
+def test_a_missing_spine_file_is_noted(tmp_path: Path) -> None:
+    package = opf(["c.xhtml", "gone.xhtml"], spine=["gone.xhtml", "c.xhtml", "unknown"])
+    book = read_manuscript(epub(tmp_path, {"c.xhtml": page("<p>Here.</p>")}, package=package))
+    assert all_text(book) == "Here."
+    assert any("gone.xhtml" in note for note in book.notes)
+    assert any("unknown" in note for note in book.notes)
+
+
+def test_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
+    package = opf(["c.xhtml"], spine=["c.xhtml", "c.xhtml"])
+    book = read_manuscript(epub(tmp_path, {"c.xhtml": page("<p>Once.</p>")}, package=package))
+    assert all_text(book) == "Once."
+    assert any("more than once" in note for note in book.notes)
+
+
+def test_a_picture_in_the_spine_gives_way_to_its_fallback(tmp_path: Path) -> None:
+    manifest = '<item id="p" href="p.png" media-type="image/png" fallback="c.xhtml"/>'
+    package = opf(["c.xhtml"], spine=["p"], manifest=manifest)
+    book = read_manuscript(epub(tmp_path, {"c.xhtml": page("<p>Instead.</p>"), "p.png": PNG}, package=package))
+    assert all_text(book) == "Instead."
+
+
+def test_titles_come_from_nav_then_ncx_then_headings(tmp_path: Path) -> None:
+    body = {"a.xhtml": page("<h1>A</h1><p>a</p>"), "b.xhtml": page("<h1>B</h1><p>b</p>")}
+    by_nav = {**body, "nav.xhtml": nav(lines(("Nav A", "a.xhtml"), ("Nav\n B", "b.xhtml")))}
+    by_ncx = {**body, "toc.ncx": ncx(("Ncx A", "a.xhtml"), ("Ncx B", "b.xhtml"))}
+    assert titles(read_manuscript(epub(tmp_path, {**by_ncx, **by_nav}))) == ["Nav A", "Nav B"]
+    assert titles(read_manuscript(epub(tmp_path, {**by_ncx, "nav.xhtml": nav("")}))) == ["Ncx A", "Ncx B"]
+    assert titles(read_manuscript(epub(tmp_path, body))) == ["A", "B"]
+
+
+def test_empty_titles_are_derived_and_equal_ones_kept(tmp_path: Path) -> None:
+    pages = {
+        "a.xhtml": page("<h1>The Heading</h1><p>a</p>"),
+        "b.xhtml": page("<p>One two three four five six seven eight nine ten.</p>"),
+        "c.xhtml": page("<p>c</p>"),
+        "d.xhtml": page("<p>d</p>"),
+    }
+    entries = lines(("", "a.xhtml"), (" ", "b.xhtml"), ("Chapter 1", "c.xhtml"), ("Chapter 1", "d.xhtml"))
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries)}))
+    assert titles(book) == ["The Heading", "One two three four five six seven eight…", "Chapter 1", "Chapter 1"]
+
+
+def test_anchors_divide_a_file_and_nothing_before_them_is_lost(tmp_path: Path) -> None:
+    body = (
+        "<h1>The Book</h1><h2 id='one'>1</h2><p>a</p><h2><a id='two'/>2</h2><p>b</p>"
+        "<h2>3</h2><h3 id='three'>Its Name</h3><p>c</p>"
+    )
+    entries = lines(("One", "a.xhtml#one"), ("Two", "a.xhtml#two"), ("Three", "a.xhtml#three"))
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": page(body), "nav.xhtml": nav(entries)}))
+    assert titles(book) == ["One", "Two", "Three"]
+    assert [texts(chapter) for chapter in book.chapters] == [
+        ["The Book", "1", "a"],
+        ["2", "b"],
+        ["3", "Its Name", "c"],
+    ]
+
+
+def test_an_anchor_that_does_not_exist_means_the_file(tmp_path: Path) -> None:
+    pages = {"a.xhtml": page("<p>a</p>"), "b.xhtml": page("<p>b</p>")}
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml#no"), ("B", "b.xhtml")))}))
+    assert [texts(chapter) for chapter in book.chapters] == [["a"], ["b"]]
+    assert any("a.xhtml#no" in note for note in book.notes)
+
+
+def test_unlisted_files_belong_to_the_chapter_before(tmp_path: Path) -> None:
+    pages = {f"{name}.xhtml": page(f"<p>{name}</p>") for name in ("front", "a", "a2", "b")}
+    pages["dear.xhtml"] = page("<h2>To You</h2><p>dear</p>")
+    package = opf(["nav.xhtml", *pages], spine=["front.xhtml", "dear.xhtml", "a.xhtml", "a2.xhtml", "b.xhtml"])
+    pages["nav.xhtml"] = nav(lines(("A", "a.xhtml"), ("B", "b.xhtml")))
+    book = read_manuscript(epub(tmp_path, pages, package=package))
+    assert titles(book) == ["front", "To You", "A", "B"]
+    assert texts(book.chapters[2]) == ["a", "a2"]
+
+
+def test_a_paragraph_cut_by_a_file_border_is_read_on(tmp_path: Path) -> None:
+    pages = {"a.xhtml": page("<p>The road was</p>"), "b.xhtml": page("<p>long.</p><p>It ended.</p>")}
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml")))}))
+    (chapter,) = book.chapters
+    assert [block.continues for block in chapter.blocks] == [False, True, False]
+
+
+def test_parts(tmp_path: Path) -> None:
+    pages = {
+        "p1.xhtml": page("<h1>Part One</h1>"),
+        "c1.xhtml": page("<h2>1</h2><p>a</p>"),
+        "p2.xhtml": page("<h1>Part Two</h1><p>Ten years later.</p>"),
+        "c2.xhtml": page("<h2>2</h2><p>b</p>"),
+        "c3.xhtml": page("<h2>3</h2><p>c</p>"),
+    }
+    entries = (
+        f'<li><a href="p1.xhtml">Part One</a><ol>{lines(("One", "c1.xhtml"))}</ol></li>'
+        f'<li><a href="p2.xhtml">Part Two</a><ol>{lines(("Two", "c2.xhtml"))}</ol></li>'
+        f'<li><a href="c3.xhtml">Part Three</a><ol>{lines(("Three", "c3.xhtml"))}</ol></li>'
+    )
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries)}))
+    assert titles(book) == ["One", "Part Two", "Two", "Three"]
+    assert texts(book.chapters[0]) == ["Part One", "1", "a"]
+    assert texts(book.chapters[1]) == ["Part Two", "Ten years later."]
+
+
+def test_part_labels_without_a_link_are_no_chapters(tmp_path: Path) -> None:
+    entries = f"<li><span>Part One</span><ol>{lines(('A', 'a.xhtml'), ('B', 'b.xhtml'))}</ol></li>"
+    pages = {"a.xhtml": page("<p>a</p>"), "b.xhtml": page("<p>b</p>"), "nav.xhtml": nav(entries)}
+    assert titles(read_manuscript(epub(tmp_path, pages))) == ["A", "B"]
+
+
+def test_a_table_of_contents_out_of_order_does_not_move_the_text(tmp_path: Path) -> None:
+    pages = {"a.xhtml": page("<p>a</p>"), "b.xhtml": page("<p>b</p>")}
+    entries = lines(("B", "b.xhtml"), ("A", "a.xhtml"), ("Away", "https://example.org/"), ("No", "no.xhtml"))
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries)}))
+    assert titles(book) == ["A", "B"]
+    assert sum("skipped" in note for note in book.notes) == 2
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_headings_divide_where_the_contents_say_nothing(tmp_path: Path, listed: bool) -> None:
+    body = "<h1>Title</h1><p>By me.</p><h2>I</h2><p>a</p><h3>x</h3><p>b</p><h2>II</h2><h2>Its Name</h2><p>c</p>"
+    pages = {"a.xhtml": page(body)}
+    if listed:
+        pages["nav.xhtml"] = nav(lines(("The Book", "a.xhtml")))
+    book = read_manuscript(epub(tmp_path, pages))
+    assert titles(book) == ["Title", "I", "II"]
+    assert texts(book.chapters[2]) == ["II", "Its Name", "c"]
+
+
+def test_chapters_with_nothing_to_say(tmp_path: Path) -> None:
+    pages = {
+        "empty.xhtml": page("<p> \u00a0</p>"),
+        "nil.xhtml": "",
+        "map.xhtml": page("<img src='map.png' alt='A map'/>"),
+        "stars.xhtml": page("<p>* * *</p>"),
+        "c.xhtml": page("<p>c</p>"),
+    }
+    entries = lines(*((name, name) for name in pages))
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries)}))
+    assert [chapter.kept for chapter in book.chapters] == [False, False, False, False, True]
+    assert [chapter.reason.removeprefix("nothing to say: ") for chapter in book.chapters] == [
+        "empty",
+        "empty",
+        "only pictures",
+        "only ornaments",
+        "",
+    ]
+
+
+def test_front_and_back_matter(tmp_path: Path) -> None:
+    pages = {
+        "t.xhtml": page("<h1>A Book</h1><p>by Ann</p>", 'epub:type="titlepage"'),
+        "r.xhtml": page('<section epub:type="copyright-page"><p>All rights.</p></section>'),
+        "toc.xhtml": page("<p>One, two</p>"),
+        "f.xhtml": page("<h1>Foreword</h1><p>f</p>", 'epub:type="foreword"'),
+        "c.xhtml": page("<p>Contents may have shifted.</p>"),
+        "i.xhtml": page("<h1>Index</h1><p>apples, 3</p>"),
+        "x.xhtml": page("<p>Set in type.</p>", 'role="doc-colophon"'),
+    }
+    entries = lines(
+        ("Front", "t.xhtml"),
+        ("Rights", "r.xhtml"),
+        ("Inside", "toc.xhtml"),
+        ("Foreword", "f.xhtml"),
+        ("Contents of a Drawer", "c.xhtml"),
+        ("Index", "i.xhtml"),
+    )
+    marks = '<li><a epub:type="toc" href="toc.xhtml">Contents</a></li>'
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries, marks)}))
+    assert [chapter.reason for chapter in book.chapters] == [
+        "title page",
+        "copyright page",
+        "table of contents",
+        "",
+        "",
+        "index",
+        "colophon",
+    ]
+    assert kept_titles(book) == ["Foreword", "Contents of a Drawer"]
+    assert texts(book.chapters[1]) == ["All rights."]
+
+
+def test_the_epub_2_guide_names_matter_but_never_a_whole_book(tmp_path: Path) -> None:
+    pages = {"t.xhtml": page("<p>A Book</p>"), "b.xhtml": page(f"<p>{'word ' * 5000}</p>")}
+    guide = '<reference type="title-page" href="t.xhtml"/><reference type="toc" href="b.xhtml"/>'
+    package = opf(["toc.ncx", *pages], guide=guide)
+    pages["toc.ncx"] = ncx(("Start", "t.xhtml"), ("Text", "b.xhtml"))
+    book = read_manuscript(epub(tmp_path, pages, package=package))
+    assert [chapter.reason for chapter in book.chapters] == ["title page", ""]
+
+
+def test_the_navigation_document_in_the_spine_is_not_read(tmp_path: Path) -> None:
+    pages = {
+        "nav.xhtml": nav(lines(("One", "a.xhtml"), ("Two", "b.xhtml"))),
+        "a.xhtml": page("<p>a</p>"),
+        "b.xhtml": page("<p>b</p>"),
+    }
+    book = read_manuscript(epub(tmp_path, pages, package=opf(list(pages), spine=list(pages))))
+    assert all_text(book) == "a b"
+    assert any(left.reason == "navigation" and "One Two" in left.text for left in book.left_out)
+
+
+def test_metadata(tmp_path: Path) -> None:
+    metadata = (
+        "<dc:title>\n The  Book </dc:title><dc:title>Its Series</dc:title>"
+        '<dc:creator id="b">Ben &amp; Co</dc:creator><dc:creator id="a">Ann</dc:creator>'
+        "<dc:language>en-GB</dc:language><dc:publisher>House</dc:publisher><dc:date>1895</dc:date>"
+    )
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": page("<p>a</p>")}, package=opf(["a.xhtml"], metadata=metadata)))
+    assert (book.title, book.authors, book.language) == ("The Book", ("Ben & Co", "Ann"), "en-GB")
+    assert (book.publisher, book.date) == ("House", "1895")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "metadata", "guide"),
+    [
+        ('<item id="p" href="p.png" media-type="image/png" properties="cover-image"/>', "", ""),
+        ('<item id="p" href="p.png" media-type="image/png"/>', '<meta name="cover" content="p"/>', ""),
+        ("", "", '<reference type="cover" href="cover.xhtml"/>'),
+    ],
+)
+def test_the_cover(tmp_path: Path, manifest: str, metadata: str, guide: str) -> None:
+    package = opf(["a.xhtml"], manifest=manifest, metadata=metadata, guide=guide)
+    pages = {"a.xhtml": page("<p>a</p>"), "cover.xhtml": page("<img src='p.png'/>"), "p.png": PNG}
+    cover = read_manuscript(epub(tmp_path, pages, package=package)).cover
+    assert cover is not None
+    assert (cover.media_type, cover.data) == ("image/png", PNG)
+
+
+def test_a_cover_that_is_no_picture_is_noted(tmp_path: Path) -> None:
+    manifest = '<item id="p" href="p.svg" media-type="image/svg+xml" properties="cover-image"/>'
+    pages = {"a.xhtml": page("<p>a</p>"), "p.svg": "<svg/>"}
+    book = read_manuscript(epub(tmp_path, pages, package=opf(["a.xhtml"], manifest=manifest)))
+    assert book.cover is None
+    assert any("p.svg" in note for note in book.notes)
+
+
+def test_without_a_container_the_only_package_is_read(tmp_path: Path) -> None:
+    path = epub(tmp_path, {"a.xhtml": page("<p>a</p>")}, more={"META-INF/container.xml": "<container/>"})
+    assert all_text(read_manuscript(path)) == "a"
+
+
+def test_a_package_with_faults_is_mended(tmp_path: Path) -> None:
+    package = opf(["a.xhtml"], metadata="<dc:title>Tom & Jerry &eacute;</dc:title><x:y>") + "<!-- end"
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": page("<p>a</p>")}, package=package))
+    assert book.title == "Tom & Jerry é"

@@ -1,0 +1,67 @@
+"""No word is lost, doubled or moved, whatever the markup."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.manuscript.html import read_tree
+from pipeline.manuscript.markup import parse_markup
+
+from .build import page
+from .spans import check_spans
+
+BLOCKS = ["p", "div", "blockquote", "h1", "h4", "li", "td", "center", "section", "figcaption", "dd", "pre"]
+INLINE = ["span", "em", "b", "a", "font", "odd", "sup", "small", "div class='poem'", "span class='line'"]
+LEFT_OUT = ["aside epub:type='footnote'", "span hidden=''", "script", "rt", "nav", "span epub:type='pagebreak'"]
+VOID = ["<br/>", "<hr/>", "<img src='x' alt='no'/>", "<!-- no -->", "<?no no?>", "<wbr/>", " ", "\n", "&nbsp;"]
+
+word = st.just("W ")  # numbered once the tree stands
+tag = st.sampled_from(BLOCKS + INLINE)
+
+
+def element(name: str, inside: str) -> str:
+    return f"<{name}>{inside}</{name.split()[0]}>"
+
+
+def joined(parts: list[str]) -> str:
+    return "".join(parts)
+
+
+hidden = st.builds(element, st.sampled_from(LEFT_OUT), st.lists(st.just("L "), max_size=3).map(joined))
+tree = st.recursive(
+    st.one_of(word, word, hidden, st.sampled_from(VOID)),
+    lambda inner: st.builds(element, tag, st.lists(inner, max_size=5).map(joined)),
+    max_leaves=40,
+)
+
+
+def numbered(markup: str) -> tuple[str, list[str], list[str]]:
+    """Give each word its number, so that every one is known: w0 w1 … are visible, l0 l1 … are not."""
+    counts: dict[str, Iterator[int]] = {"W ": itertools.count(), "L ": itertools.count()}
+    words: dict[str, list[str]] = {"W ": [], "L ": []}
+    result = ""
+    for part in markup.replace("W ", "\0W \0").replace("L ", "\0L \0").split("\0"):
+        if part in counts:
+            words[part].append(f"{part[0].lower()}{next(counts[part])}")
+            result += words[part][-1] + " "
+        else:
+            result += part
+    return result, words["W "], words["L "]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(tree, max_size=6).map(joined), st.booleans())
+def test_every_visible_word_once_and_in_order(markup: str, is_xml: bool) -> None:
+    markup, visible, left_out = numbered(markup)
+    source = page(markup)
+    root = parse_markup((source if is_xml else source.replace("</body>", "</b></body>")).encode())
+    assert root is not None
+    document = read_tree(root, "a.xhtml")
+    assert " ".join(block.text for block in document.blocks).split() == visible
+    listed = [word for left in document.left_out for word in left.text.split() if word.startswith("l")]
+    assert listed == left_out
+    check_spans(root, document.blocks, document.left_out)
