@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -73,15 +75,18 @@ def test_an_edited_sentence_renders_its_own_chunk_alone(command, small_book, tmp
 
 
 @pytest.mark.parametrize(
-    ("deed", "says"),
-    [("miss-eos", "no end of speech"), ("clip", "clipped"), ("silent", "silent"), ("nan", "not numbers"), ("short", "far too short")],
-)  # fmt: skip
-def test_a_refused_take_is_followed_by_the_next_attempt(command, small_book, tmp_path, deed, says):
+    ("deed", "finding"),
+    [("miss-eos", "a-002"), ("clip", "a-003"), ("silent", "a-004"), ("nan", "a-001"), ("short", "a-005")],
+)
+def test_a_refused_take_is_followed_by_the_next_attempt(command, small_book, tmp_path, deed, finding):
     voice = write_voice(tmp_path, f"{{match: river, do: {deed}, attempts: '0,1'}}")
     ran = command(small_book, "--voice", voice)
     assert ran.code == 0, ran.err
     folder = tmp_path / "output" / "small"
     assert report_of(folder)["num_refused"] == 2
+    with closing(sqlite3.connect(folder / "ledger.sqlite")) as ledger:
+        rows = ledger.execute("SELECT findings FROM outcomes WHERE kind = 'refused'").fetchall()
+    assert [json.loads(row[0])[0]["id"] for row in rows] == [finding, finding]
     assert sum(name.endswith(".2.flac") for name in accepted_takes(folder)) == 1
 
 

@@ -40,7 +40,7 @@ class Archive:
                 "get a fresh copy, or give the file the suffix that it is."
             ) from error
         self._num_bytes_read = 0
-        self._members = {info.filename: info for info in self._zip.infolist() if not info.is_dir()}
+        self._members = {info.filename: info for info in self._zip.infolist() if info.filename[-1:] not in ("", "/")}
         self._folded: dict[str, str] = {}
         for name, info in self._members.items():
             self._folded.setdefault(_fold(name), name)

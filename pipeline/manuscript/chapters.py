@@ -113,13 +113,15 @@ def _with_unlisted(documents: Sequence[Document], entries: Sequence[Entry]) -> l
 
 
 def _take_headings_along(documents: Sequence[Document], entries: Sequence[Entry]) -> list[Entry]:
-    """Move each entry before the headings that stand right above it: they are its own, or its part's."""
+    """Move each entry before the headings of its own rank or a higher one that stand right above it."""
     listed = {entry.place for entry in entries if not (entry.place.block == 0 and not entry.title)}
     moved = {}
     for entry in entries:
         number, block = entry.place
-        blocks = documents[number].blocks
+        blocks, levels = documents[number].blocks, documents[number].levels
         while block > 0 and blocks[block - 1].kind is Kind.HEADING and Place(number, block - 1) not in listed:
+            if levels.get(block - 1, 0) > levels.get(block, 7):
+                break  # "The End" below the last chapter's text
             block -= 1
         place = Place(number, block)
         if place not in moved or entry.title:

@@ -14,7 +14,10 @@ _BOMS = (
 )
 _XML_DECLARATION = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)")
 _META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
-_SINGLE_BYTE = frozenset(["iso8859-1", "cp1252", "ascii"])
+# Declared, these say nothing: the first ones stand for each other, the others are no character sets.
+_VAGUE = frozenset(
+    ["iso8859-1", "cp1252", "ascii", "utf-8", "idna", "punycode", "unicode-escape", "raw-unicode-escape"]
+)
 
 
 def decode_markup(data: bytes) -> str:
@@ -38,10 +41,10 @@ def _decode(data: bytes, declared: str) -> str:
         codec = codecs.lookup(declared).name if declared else "utf-8"
     except LookupError:
         codec = "utf-8"
-    if codec != "utf-8" and codec not in _SINGLE_BYTE and not codec.startswith("utf-16"):
+    if codec not in _VAGUE and not codec.startswith("utf-16"):
         try:
             return data.decode(codec)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):
             pass  # declared wrongly: the bytes decide
     # Text in Latin-1 that happens to be valid UTF-8 is a curiosity; UTF-8 declared as Latin-1 is not.
     return _decode_utf_8_or_cp1252(data)

@@ -40,7 +40,7 @@ def leave_out_tree(root: etree._Element, file: str, reason: str) -> LeftOut:
 
 @dataclass(slots=True)
 class _Frame:
-    """An open element. `block` is the nearest block element: the node of the spans of the text in it."""
+    """An open element. The nearest one that is a block is the node of the spans of the text in it."""
 
     path: str
     start: int  # where its text begins, in characters of the whole file's text
@@ -240,7 +240,7 @@ def _set_kind(frame: _Frame, element: etree._Element, tag: str, types: frozenset
 
 def _set_verse(frame: _Frame, parent: _Frame, element: etree._Element, types: frozenset[str]) -> None:
     words = (element.get("class") or "").lower().split() if element.attrib else []
-    marks = {word.removeprefix("z3998:") for word in (*words, *types)}
+    marks = {word.removeprefix("z3998:").rstrip("0123456789") for word in (*words, *types)}
     if local_name(element) == "linegroup":
         marks.add("linegroup")
     frame.verse = frame.verse or not marks.isdisjoint(_VERSE)

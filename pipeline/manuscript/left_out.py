@@ -81,6 +81,7 @@ MATTER_BY_TITLE = {
     "half title page": "half title page",
     "halftitlepage": "half title page",
     "index": "index",
+    "toc": "table of contents",
 }
 # fmt: off
 BLOCKS = frozenset(

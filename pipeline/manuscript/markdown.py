@@ -17,7 +17,7 @@ from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import parse_markup_text
 from pipeline.manuscript.prose import clean, is_ornament
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=\w[\w-]*:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(\w+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _NOTE = re.compile(r"^ {0,3}\[\^[^\]\s]+\]:.*(?:\n(?:[ \t]+\S.*|[ \t]*(?=\n[ \t]+\S)))*", re.MULTILINE)
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
@@ -31,8 +31,7 @@ def read_markdown(name: str, data: bytes) -> Book:
 
     Raises `ManuscriptError` when embedded HTML is nested too deep to read.
     """
-    text = decode_text(data).replace("\r\n", "\n").replace("\r", "\n")
-    reader = _Reader(name, text)
+    reader = _Reader(name, decode_text(data))
     reader.read()
     document, fields = reader.document, reader.fields
     top = [document.blocks[block].text for block, level in document.levels.items() if level == 1]
@@ -58,11 +57,12 @@ class _Reader:
     def __post_init__(self) -> None:
         self.document = Document(self.name)
         self._starts = [0]
-        for line in self.text.split("\n"):
-            self._starts.append(self._starts[-1] + len(line) + 1)
+        for line in re.split(r"(?<=\n)|(?<=\r)(?!\n)", self.text):
+            self._starts.append(self._starts[-1] + len(line))
 
     def read(self) -> None:
-        source = self._cut_out(_FRONT_MATTER, self.text, "front matter")
+        source = self.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+        source = self._cut_out(_FRONT_MATTER, source, "front matter")
         source = self._cut_out(_NOTE, source, "note")
         kinds = [Kind.PARAGRAPH]
         level = 0
@@ -80,10 +80,12 @@ class _Reader:
                 self._read_leaf(token, kinds[-1], level, self._span(lines))
 
     def _cut_out(self, pattern: re.Pattern[str], source: str, reason: str) -> str:
-        """Leave out what matches, with blanks in its place so that lines and offsets stay."""
+        """Leave out what matches: whole lines, with blank ones in their place so that the count stays."""
 
         def blank(found: re.Match[str]) -> str:
-            self._leave_out(clean(found[0]), reason, Span(self.name, "", found.start(), found.end()))
+            first = source.count("\n", 0, found.start())
+            last = first + found[0].rstrip("\n").count("\n") + 1
+            self._leave_out(clean(found[0]), reason, self._span((first, last)))
             if reason == "front matter":
                 self.fields = {key.lower(): value.strip("\"'") for key, value in _FIELD.findall(found[1])}
             return re.sub(r"[^\n]", " ", found[0])
@@ -91,7 +93,7 @@ class _Reader:
         return pattern.sub(blank, source)
 
     def _span(self, lines: tuple[int, int]) -> Span:
-        start, end = self._starts[lines[0]], min(self._starts[lines[1]], len(self.text))
+        start, end = self._starts[lines[0]], self._starts[lines[1]]
         raw = self.text[start:end]
         return Span(self.name, "", start + len(raw) - len(raw.lstrip()), start + len(raw.rstrip()))
 

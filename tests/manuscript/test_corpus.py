@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from pipeline.errors import ManuscriptError
 from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.archive import Archive
 from pipeline.manuscript.book import Book
+from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.markup import parse_markup
+from pipeline.manuscript.package import read_package
+from pipeline.manuscript.prose import clean
 
-from .build import all_blocks
+from .build import all_blocks, all_text
 from .spans import check_spans
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
@@ -47,6 +51,10 @@ def read_or_refusal(path: Path) -> Book | None:
     return None
 
 
+def _letters(text: str) -> str:
+    return "".join(char for char in clean(text) if char.isalnum())
+
+
 @pytest.mark.parametrize("path", files("epub/*/*.epub", "other/*/*"), ids=lambda path: path.name)
 def test_everything_is_read_or_refused(path: Path) -> None:
     start = time.perf_counter()
@@ -74,6 +82,30 @@ def test_spans_of_books(path: Path) -> None:
             # A sample a file: finding a node among thousands of siblings is what takes the time.
             own = [block for block in blocks if block.span.file == name][:40]
             check_spans(root, own, [left for left in book.left_out if left.span.file == name])
+
+
+@pytest.mark.parametrize("path", files("epub/*/*.epub"), ids=lambda path: path.name)
+def test_no_letter_of_a_book_is_lost(path: Path) -> None:
+    """All letters of the files in the spine are in the chapters or in what is listed as left out."""
+    book = read_or_refusal(path)
+    if book is None:
+        return
+    listed = Counter(_letters("".join(left.text for left in book.left_out)))
+    listed.update(_letters(all_text(book)))
+    with Archive(path) as archive:
+        for item in dict.fromkeys(item.name for item, _ in read_package(archive).spine):
+            root = parse_markup(archive.read(item))
+            if root is not None:
+                listed.subtract(_letters(str(root.xpath("string()"))))
+    assert {letter for letter, count in listed.items() if count < 0} <= {"o", "0"}  # "o0o" is an ornament
+    assert sum(count for count in listed.values() if count > 0) <= 1  # a drop cap that is a picture
+
+
+@pytest.mark.parametrize("path", files("other/txt/*.txt"), ids=lambda path: path.name)
+def test_no_word_of_a_text_is_lost(path: Path) -> None:
+    book = read_or_refusal(path)
+    if book is not None:
+        assert _letters(all_text(book)) == _letters(decode_text(path.read_bytes()))
 
 
 @pytest.mark.parametrize("path", files("epub/toc/*.json"), ids=lambda path: path.stem)

@@ -123,6 +123,23 @@ def test_anchors_divide_a_file_and_nothing_before_them_is_lost(tmp_path: Path) -
     ]
 
 
+def test_a_heading_that_ends_a_chapter_stays_in_it(tmp_path: Path) -> None:
+    body = "<h2 id='a'>A</h2><p>a</p><h3>The End of A</h3><h2 id='b'>B</h2><p>b</p>"
+    entries = lines(("A", "a.xhtml#a"), ("B", "a.xhtml#b"))
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": page(body), "nav.xhtml": nav(entries)}))
+    assert [texts(chapter) for chapter in book.chapters] == [["A", "a", "The End of A"], ["B", "b"]]
+
+
+def test_two_entries_for_one_place_are_one_chapter(tmp_path: Path) -> None:
+    inner = lines(("Chapter 1", "a.xhtml#top"), ("Again", "a.xhtml"), ("Chapter 2", "b.xhtml"))
+    pages = {
+        "a.xhtml": page("<div id='top'><p>a</p></div>"),
+        "b.xhtml": page("<p>b</p>"),
+        "nav.xhtml": nav(f'<li><a href="a.xhtml">Part One</a><ol>{inner}</ol></li>'),
+    }
+    assert titles(read_manuscript(epub(tmp_path, pages))) == ["Chapter 1", "Chapter 2"]
+
+
 def test_an_anchor_that_does_not_exist_means_the_file(tmp_path: Path) -> None:
     pages = {"a.xhtml": page("<p>a</p>"), "b.xhtml": page("<p>b</p>")}
     book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml#no"), ("B", "b.xhtml")))}))
@@ -145,6 +162,13 @@ def test_a_paragraph_cut_by_a_file_border_is_read_on(tmp_path: Path) -> None:
     book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml")))}))
     (chapter,) = book.chapters
     assert [block.continues for block in chapter.blocks] == [False, True, False]
+
+
+@pytest.mark.parametrize(("before", "after"), [("It ended.", "e.g. here"), ("The road was", "Long")])
+def test_whole_paragraphs_at_a_file_border_stay_apart(tmp_path: Path, before: str, after: str) -> None:
+    pages = {"a.xhtml": page(f"<p>{before}</p>"), "b.xhtml": page(f"<p>{after}</p>")}
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml")))}))
+    assert [block.continues for block in book.chapters[0].blocks] == [False, False]
 
 
 def test_parts(tmp_path: Path) -> None:

@@ -68,9 +68,16 @@ def test_what_is_left_out_is_listed(tmp_path: Path) -> None:
 
 
 def test_spans_are_those_of_the_lines(tmp_path: Path) -> None:
-    text = "# One\n\nSome *words*\nhere.\n\n> Quoted.\n"
-    spans = [text[block.span.start : block.span.end] for block in all_blocks(read(tmp_path, text))]
-    assert spans == ["# One", "Some *words*\nhere.", "> Quoted."]
+    text = "---\ntitle: T\n---\n# One\n\nSome *words*\\\nhere.\r\n\r\n> Quoted.\r\n\r\n[^1]: A note.\n\nEnd"
+    book = read(tmp_path, text)
+    spans = [text[block.span.start : block.span.end] for block in all_blocks(book)]
+    assert spans == ["# One", "Some *words*\\\nhere.", "> Quoted.", "End"]
+    spans = [text[left.span.start : left.span.end] for left in book.left_out]
+    assert spans == ["---\ntitle: T\n---", "[^1]: A note."]
+
+
+def test_a_rule_at_the_top_is_no_front_matter(tmp_path: Path) -> None:
+    assert shown(read(tmp_path, "---\n\nWords.\n\n---\n")) == ["break: ", "paragraph: Words.", "break: "]
 
 
 def test_html_in_markdown(tmp_path: Path) -> None:
