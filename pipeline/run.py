@@ -293,6 +293,7 @@ def _open_master(plan: Plan, store: Store) -> ChapterMaster:
         plan.frontend.spec.sample_rate,
         plan.voice.name,
         profile.master.level_from_chunks,
+        profile.deliver.aac_kbps if "m4b" in plan.formats else None,
     )
 
 
@@ -344,7 +345,7 @@ def _deliver(plan: Plan, store: Store, master: ChapterMaster) -> Packed | None:
     if "m4b" not in plan.formats:
         return None
     path = plan.folder / f"{plan.stem}.m4b"
-    chapters = [(c.title, master.path(c)) for c in plan.script.chapters if c.kept]
+    chapters = [(c.title, master.m4a(c)) for c in plan.script.chapters if c.kept]
     cover = plan.book.cover
     tags = Tags(
         title=plan.book.title,
@@ -355,12 +356,11 @@ def _deliver(plan: Plan, store: Store, master: ChapterMaster) -> Packed | None:
         date=plan.book.date,
         cover=(cover.media_type, cover.data) if cover else None,
     )
-    kbps = plan.profile.deliver.aac_kbps
-    made_of = [store.sha256(file) for _, file in chapters], [title for title, _ in chapters], repr(tags), kbps
+    made_of = [store.sha256(file) for _, file in chapters], [title for title, _ in chapters], repr(tags)
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
     if store.is_current(path, digest):
         return None
-    packed = pack_m4b(chapters, tags, path, kbps=kbps)
+    packed = pack_m4b(chapters, tags, path)
     store.record_file(path, digest, packed.marks[-1].end)
     return packed
 
@@ -380,7 +380,7 @@ def _report(
     files: list[Path] = []
     if not num_left:
         files += [plan.folder / f"{plan.stem}.m4b"] if "m4b" in plan.formats else []
-        files += [master.path(chapter) for chapter in chapters] if "flac" in plan.formats else []
+        files += [master.flac(chapter) for chapter in chapters] if "flac" in plan.formats else []
     rate = plan.frontend.spec.sample_rate
     return Report(
         title=plan.script.title,
@@ -393,7 +393,7 @@ def _report(
         num_refused=tally.num_refused,
         num_failed=tally.num_failed,
         num_left=num_left,
-        audio_seconds=sum(store.num_samples(master.path(chapter)) for chapter in chapters) / rate
+        audio_seconds=sum(store.num_samples(master.flac(chapter)) for chapter in chapters) / rate
         if not num_left
         else sum(store.seconds_by_key().values()),
         rendered_seconds=tally.audio_seconds,

@@ -42,7 +42,7 @@ def test_the_same_command_again_renders_nothing(command, small_book, tmp_path):
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "output").rglob("*.flac")}
     ran = command(small_book, "--voice", "tone")
     assert ran.code == 0
-    assert "0 takes rendered" in ran.out
+    assert "takes rendered" not in ran.out
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "output").rglob("*.flac")} == before
 
 
@@ -101,7 +101,7 @@ def test_a_chunk_that_never_ends_is_split_and_its_parts_become_one(command, smal
     assert report["num_rendered"] == report["num_chunks"] + 1, "two parts in the place of one chunk"
     assert sum(name.endswith(".3.flac") for name in accepted_takes(folder)) == 1, "the composite"
     again = command(small_book, "--voice", voice)
-    assert "0 takes rendered" in again.out
+    assert "takes rendered" not in again.out
 
 
 def test_what_cannot_be_rendered_is_listed_and_the_book_is_made(command, small_book, tmp_path):
@@ -140,7 +140,7 @@ def test_redo_renders_the_next_attempt_of_one_chunk(command, small_book, tmp_pat
     after = digests(folder)
     assert after["001.flac"] == before["001.flac"]
     assert after["002.flac"] != before["002.flac"], "another attempt sounds different"
-    assert "0 takes rendered" in command(small_book, "--voice", "tone").out, "the redone take stays"
+    assert "takes rendered" not in command(small_book, "--voice", "tone").out, "the redone take stays"
 
 
 def test_redo_of_an_unknown_chunk_says_so(command, small_book, tmp_path):

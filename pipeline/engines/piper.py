@@ -27,7 +27,7 @@ HOP = 256
 SENTENCE_PAUSE = int(0.15 * SAMPLE_RATE)
 """Silence between two sentences of a chunk, beside what the model leaves itself at either end."""
 
-_MAX_FRAMES_PER_PHONEME = 24
+_FRAMES_PER_PHONEME = 8  # twice what speech at its natural pace takes; slower speech gets more
 _NUM_LATENTS = 192  # channels of the prior, the same in all Piper models of medium quality
 
 
@@ -108,13 +108,15 @@ def _speak(session: Any, ids: list[int], request: Request, noise: np.random.Gene
     """One sentence through the graph: `[num_samples]`, not normalised, so that levels stay the model's."""
     sampling = request.sampling
     scales = [sampling["noise_scale"], sampling["length_scale"], sampling["noise_w_scale"]]
-    num_frames = len(ids) * _MAX_FRAMES_PER_PHONEME
+    num_frames = int(len(ids) * _FRAMES_PER_PHONEME * max(sampling["length_scale"], 1.0)) + 64
+    # Frame by frame, so that how many are drawn doesn't change the first ones.
+    latents = noise.standard_normal((1, num_frames, _NUM_LATENTS), np.float32).transpose(0, 2, 1)
     feeds = {
         "input": np.array([ids], np.int64),
         "input_lengths": np.array([len(ids)], np.int64),
         "scales": np.array(scales, np.float32),
         "duration_noise": noise.standard_normal((1, 2, len(ids)), np.float32),
-        "latent_noise": noise.standard_normal((1, _NUM_LATENTS, num_frames), np.float32),
+        "latent_noise": np.ascontiguousarray(latents),
     }
     samples: Samples = session.run(None, feeds)[0].reshape(-1)
     return samples
@@ -163,6 +165,7 @@ def _load(path: Path) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    options.enable_mem_pattern = False  # patterns are kept per text length: memory would grow with the book
     session = onnxruntime.InferenceSession(
         _with_noise_inputs(onnx.load(str(path))),
         sess_options=options,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from pipeline.master.aac import encode_chapter
 from pipeline.master.stitcher import (
     ChapterTags,
     MasterRules,
@@ -18,18 +21,23 @@ from pipeline.master.stitcher import (
 from pipeline.render.store import Store
 from pipeline.script.script import Boundary, Chunk, Script, ScriptChapter
 
+_AAC_FORM = 1  # raised when encoding changes, so that old files are made anew
+
 
 @dataclass(frozen=True, slots=True)
-class _Stitching:
+class _Work:
+    """A file in the making, and what it is made of; the future is of its length in samples."""
+
     path: Path
     digest: str
     num_samples: Future[int]
 
 
 class ChapterMaster:
-    """Stitches chapters in a thread beside the loop, and records them from the loop's own.
+    """Stitches chapters, and encodes them, in a thread beside the loop; records them from the loop's own.
 
     `num_first` chunks of the book set its gain; no chapter may be submitted before they are resolved.
+    `aac_kbps` is None where no m4b is wanted.
     """
 
     def __init__(
@@ -41,6 +49,7 @@ class ChapterMaster:
         sample_rate: int,
         narrator: str,
         num_first: int,
+        aac_kbps: int | None,
     ) -> None:
         self._script = script
         self._store = store
@@ -52,8 +61,8 @@ class ChapterMaster:
         self._chapters = {chapter.index: chapter for chapter in script.chapters if chapter.kept}
         self._gain_db: float | None = None
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="stitcher")
-        self._stitching: list[_Stitching] = []
-        self.num_stitched = 0
+        self._aac_kbps = aac_kbps
+        self._work: deque[_Work] = deque()
 
     def submit(self, index: int, accepted: Mapping[str, int]) -> None:
         """Stitch a chapter from its accepted takes (attempt by key), unless its file is current."""
@@ -68,32 +77,38 @@ class ChapterMaster:
             )
             for chunk in chapter.chunks
         ]
-        path, tags = self.path(chapter), self._tags(chapter)
+        flac, tags = self.flac(chapter), self._tags(chapter)
         digest = chapter_digest(parts, self._gain_db, self._rules, tags, self._sample_rate)
-        if self._store.is_current(path, digest):
+        is_current = self._store.is_current(flac, digest)
+        if not is_current:
+            self._start(flac, digest, stitch_chapter, parts, self._gain_db, self._rules, tags, self._sample_rate, flac)
+        if self._aac_kbps is None:
             return
-        work = self._executor.submit(stitch_chapter, parts, self._gain_db, self._rules, tags, self._sample_rate, path)
-        self._stitching.append(_Stitching(path, digest, work))
+        m4a = self.m4a(chapter)
+        aac_digest = f"{digest} aac {_AAC_FORM} {self._aac_kbps}"
+        if not is_current or not self._store.is_current(m4a, aac_digest):
+            self._start(m4a, aac_digest, _encode, flac, m4a, self._aac_kbps)
 
     def collect(self, *, wait: bool = False) -> None:
-        """Record the chapters that are done; with `wait`, all that were submitted. Raises `OutputError`."""
-        left = []
-        for stitching in self._stitching:
-            if wait or stitching.num_samples.done():
-                num_samples = stitching.num_samples.result()
-                self._store.record_file(stitching.path, stitching.digest, num_samples)
-                self.num_stitched += 1
-            else:
-                left.append(stitching)
-        self._stitching = left
+        """Record the files that are done; with `wait`, all that were submitted. Raises `OutputError`."""
+        while self._work and (wait or self._work[0].num_samples.done()):
+            work = self._work.popleft()
+            self._store.record_file(work.path, work.digest, work.num_samples.result())
 
     def close(self) -> None:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
-    def path(self, chapter: ScriptChapter) -> Path:
+    def flac(self, chapter: ScriptChapter) -> Path:
         """Numbered so that any player, shop or shell keeps the order; the title is in the file's tags."""
         width = max(3, len(str(len(self._script.chapters))))
         return self._store.folder / "chapters" / f"{chapter.index:0{width}}.flac"
+
+    def m4a(self, chapter: ScriptChapter) -> Path:
+        """The chapter as AAC, of which the m4b is put together."""
+        return self.flac(chapter).with_suffix(".m4a")
+
+    def _start(self, path: Path, digest: str, make: Callable[..., int], *arguments: Any) -> None:
+        self._work.append(_Work(path, digest, self._executor.submit(make, *arguments)))
 
     def _tags(self, chapter: ScriptChapter) -> ChapterTags:
         return ChapterTags(
@@ -103,3 +118,8 @@ class ChapterMaster:
             narrator=self._narrator,
             number=chapter.index,
         )
+
+
+def _encode(flac: Path, m4a: Path, kbps: int) -> int:
+    encode_chapter(flac, m4a, kbps=kbps)
+    return 0  # its length is the FLAC's

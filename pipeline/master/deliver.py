@@ -6,23 +6,16 @@ This is the only file that imports PyAV, whose wheels carry FFmpeg's libraries: 
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipeline.errors import IncompleteError, OutputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-BLOCK_SAMPLES = 16_384
-"""Samples in memory at a time: 0.7 s at 24 kHz."""
+from pipeline.master.aac import FRAME, cannot_write, publish
 
 MAX_NERO_CHAPTERS = 255
 """The Nero chapter list counts in one byte; the QuickTime chapter track beside it has no such end."""
@@ -76,42 +69,34 @@ class Packed:
     findings: tuple[str, ...]
 
 
-def pack_m4b(chapters: Sequence[tuple[str, Path]], tags: Tags, path: Path, *, kbps: int = 64) -> Packed:
-    """Encode chapters, (title, mono FLAC) in order, as one AAC audiobook with marks, tags and a cover.
+def pack_m4b(chapters: Sequence[tuple[str, Path]], tags: Tags, path: Path) -> Packed:
+    """Put (title, m4a) chapters, in order, into one audiobook with chapter marks, tags and a cover.
 
-    The same input gives the same bytes. `path` is whole or it isn't there: the work is done in a hidden file
-    beside it. The marks add up to the audio's length in samples.
+    Packets are copied, not encoded again. The same input gives the same bytes. `path` is whole or it isn't there:
+    the work is done in a hidden file beside it. The marks abut and add up to the audio's length in samples.
 
-    Raises OutputError for a chapter that can't be read, isn't mono or has another sample rate, and for a file
-    that can't be written; IncompleteError when no chapter holds any sound.
+    Raises `OutputError` for a chapter that can't be read or has another sample rate, and for a folder that can't be
+    written; `IncompleteError` when there is no chapter.
     """
     import av
 
-    lengths, rate = measure_chapters([file for _, file in chapters])
-    marks = lay_marks([title for title, _ in chapters], lengths)
-    if not marks:
+    if not chapters:
         raise IncompleteError(f"{path.name} would hold no sound: render at least one chapter first.")
-    findings = [
-        f"The chapter “{clean_text(title)}” holds no sound, so it has no mark in {path.name}."
-        for (title, _), length in zip(chapters, lengths, strict=True)
-        if not length
-    ]
+    files = [file for _, file in chapters]
+    lengths, rate = measure_chapters(files)
+    marks = lay_marks([title for title, _ in chapters], lengths)
     partial = path.absolute().with_name(f".{path.name}.part")
+    findings: list[str] = []
     try:
-        with open_m4b(partial, marks, rate) as container:
-            stream = add_audio(container, rate, kbps)
+        with open_m4b(partial, marks, rate) as container, open_m4a(files[0]) as first:
+            stream = container.add_stream_from_template(first.streams.audio[0])
             findings += write_tags(container, stream, tags)
             # The first packet writes the header, so the cover comes after the tags, and before the sound.
             findings += add_cover(container, tags.cover) if tags.cover else []
-            encode_chapters(container, stream, [file for _, file in chapters], lengths, rate)
-        with partial.open("rb") as written:
-            os.fsync(written.fileno())
-        partial.replace(path)
+            copy_packets(container, stream, files, rate)
+        publish(partial, path)
     except (av.FFmpegError, OSError) as error:
-        raise OutputError(
-            f"{path} can't be written ({error.strerror}). "
-            "See that its folder is there, is yours to write to and has room."
-        ) from error
+        raise cannot_write(path, error) from error
     finally:
         partial.unlink(missing_ok=True)
     return Packed(marks, tuple(findings))
@@ -123,69 +108,62 @@ def clean_text(text: str) -> str:
 
 
 def lay_marks(titles: Sequence[str], lengths: Sequence[int]) -> tuple[Mark, ...]:
-    """A mark for each chapter that holds sound.
-
-    An empty chapter gets none: in the chapter track a mark is a sample, and ISO 14496-12 lets only the last
-    have no duration. A player that showed it would play the next chapter under its name.
-    """
+    """A mark for each chapter, from its length in samples."""
     marks: list[Mark] = []
     for title, length in zip(titles, lengths, strict=True):
         start = marks[-1].end if marks else 0
-        if length:
-            marks.append(Mark(clean_text(title), start, start + length))
+        marks.append(Mark(clean_text(title), start, start + length))
     return tuple(marks)
 
 
 def measure_chapters(files: Sequence[Path]) -> tuple[list[int], int]:
-    """The length of each in samples, and the sample rate in Hz they share (0 when none holds sound)."""
+    """How many samples each chapter takes in the book, and the sample rate in Hz they share.
+
+    Whole packets: a chapter is up to two packets (85 ms at 24 kHz) of silence longer than its FLAC. The book's very
+    first packet is not heard.
+    """
     lengths, rates = [], set()
     for file in files:
-        length, rate = measure_chapter(file)
-        lengths.append(length)
-        if length:
-            rates.add(rate)
+        with open_m4a(file) as container:
+            stream = container.streams.audio[0]
+            lengths.append(stream.frames * FRAME)
+            rates.add(stream.rate)
     if len(rates) > 1:
         raise OutputError(
-            f"The chapters beside {files[0]} have different sample rates "
-            f"({', '.join(map(str, sorted(rates)))} Hz). Delete them and run again: they are stitched anew."
+            f"The chapters beside {files[0]} have different sample rates ({', '.join(map(str, sorted(rates)))} Hz): "
+            "delete them and run again, they are stitched anew."
         )
-    return lengths, rates.pop() if rates else 0
-
-
-def measure_chapter(file: Path) -> tuple[int, int]:
-    with open_chapter(file) as sound:
-        if sound is None:
-            return 0, 0
-        if sound.channels != 1:
-            raise OutputError(f"{file} has {sound.channels} channels and not one. Delete it and run again.")
-        # A header may leave the length open: libsndfile says 2**63 - 1, and soundfile can't read to there.
-        if sound.frames > 2**62:
-            raise OutputError(f"{file} doesn't say how long it is. Delete it and run again.")
-        return int(sound.frames), int(sound.samplerate)
+    lengths[0] -= FRAME
+    return lengths, rates.pop()
 
 
 @contextmanager
-def open_chapter(file: Path) -> Iterator[Any]:
-    """A SoundFile, or None for a file of no bytes: that is what soundfile writes for a FLAC of no samples."""
-    import soundfile
+def open_m4a(file: Path) -> Iterator[Any]:
+    import av
 
     try:
-        if file.stat().st_size == 0:
-            yield None
-        else:
-            with soundfile.SoundFile(file) as sound:
-                yield sound
-    except (soundfile.SoundFileError, OSError) as error:
+        container = av.open(str(file), format="mp4")
+    except (av.FFmpegError, OSError) as error:
         raise OutputError(
-            f"The chapter {file} can't be read ({error}). Delete it and run again: it is stitched anew."
+            f"The chapter {file} can't be read ({error.strerror}): delete it and run again, it is encoded anew."
         ) from error
+    with container:
+        yield container
 
 
-def read_blocks(file: Path) -> Iterator[NDArray[np.float32]]:
-    """Blocks of at most BLOCK_SAMPLES samples in [-1, 1]."""
-    with open_chapter(file) as sound:
-        while sound is not None and len(block := sound.read(BLOCK_SAMPLES, dtype="float32")):
-            yield block
+def copy_packets(container: Any, stream: Any, files: Sequence[Path], rate: int) -> None:
+    """All chapters' packets on one time line, which begins one packet before the first sound."""
+    time = -FRAME
+    for file in files:
+        with open_m4a(file) as chapter:
+            for packet in chapter.demux(chapter.streams.audio[0]):
+                if packet.size == 0:  # the demuxer's end
+                    continue
+                packet.stream, packet.time_base = stream, Fraction(1, rate)
+                packet.pts = packet.dts = time
+                packet.duration = FRAME
+                container.mux(packet)
+                time += FRAME
 
 
 def open_m4b(partial: Path, marks: Sequence[Mark], rate: int) -> Any:
@@ -217,14 +195,6 @@ def open_m4b(partial: Path, marks: Sequence[Mark], rate: int) -> Any:
         ]
     )
     return container
-
-
-def add_audio(container: Any, rate: int, kbps: int) -> Any:
-    stream = container.add_stream("aac", rate=rate, layout="mono", bit_rate=kbps * 1000)
-    # `fast` and not the default `twoloop`: three times as fast, and nearer to the source on speech
-    # (docs/decisions/0004-aac.md).
-    stream.codec_context.options = {"flags": "+bitexact", "threads": "1", "aac_coder": "fast"}
-    return stream
 
 
 def write_tags(container: Any, stream: Any, tags: Tags) -> list[str]:
@@ -271,21 +241,3 @@ def add_cover(container: Any, cover: tuple[str, bytes]) -> list[str]:
     packet.pts = packet.dts = 0
     container.mux(packet)
     return []
-
-
-def encode_chapters(container: Any, stream: Any, files: Sequence[Path], lengths: Sequence[int], rate: int) -> None:
-    """One stream for the whole book, so that no chapter begins or ends with the encoder's padding."""
-    import av
-
-    start = 0
-    for file, length in zip(files, lengths, strict=True):
-        num_read = 0
-        for block in read_blocks(file):
-            frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), format="fltp", layout="mono")
-            frame.sample_rate, frame.time_base, frame.pts = rate, Fraction(1, rate), start + num_read
-            container.mux(stream.encode(frame))
-            num_read += len(block)
-        if num_read != length:
-            raise OutputError(f"{file} holds {num_read} samples and not {length}. Delete it and run again.")
-        start += length
-    container.mux(stream.encode(None))

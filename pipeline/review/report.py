@@ -73,11 +73,11 @@ def write_report(report: Report, path: Path) -> None:
 def report_as_lines(report: Report) -> Iterator[str]:
     """For the terminal: files first, since they are what was asked for."""
     yield from report.files
-    reused = f", {report.num_reused} already there" if report.num_reused else ""
-    yield (
-        f"{clock_time(report.audio_seconds)} of audio in {report.num_chapters} chapters; "
-        f"{report.num_rendered} takes rendered at {report.times_real_time:.1f} x real time{reused}."
-    )
+    reused = f"{report.num_reused} of {report.num_chunks} chunks were already there"
+    rendered = f"{report.num_rendered} takes rendered at {report.times_real_time:.1f} x real time"
+    done = [rendered] if report.num_rendered else []
+    done += [reused] if report.num_reused else []
+    yield f"{clock_time(report.audio_seconds)} of audio in {report.num_chapters} chapters; {', '.join(done)}."
     if report.num_refused:
         yield f"{report.num_refused} takes were refused and rendered again."
     yield from report.findings

@@ -1,0 +1,39 @@
+# Each target does its own set-up in .venv. Needs Python 3.11 or newer, make, and a package index.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+STORY := examples/the-story.epub
+
+.PHONY: demo test check bench wheel clean
+
+demo: $(INSTALLED) $(STORY)  ## Render the example story with the embedded voice joe
+	$(BIN)/render-book $(STORY) --voice joe
+
+test: $(INSTALLED)  ## Run all tests
+	$(BIN)/python -m pytest -q
+
+check: $(INSTALLED)  ## Lint, types and the fast tests: under a minute
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -m "not slow and not ray and not speech and not package"
+
+bench: $(INSTALLED)  ## Mastering ten hours of audio, and joe on two workers against bare Piper
+	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_master.py
+	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_joe.py
+
+wheel: $(INSTALLED)  ## Build the wheel into dist/
+	$(BIN)/python -m build --wheel
+
+$(STORY): $(INSTALLED) examples/build_epub.py $(wildcard examples/story/*)
+	$(BIN)/python examples/build_epub.py examples/story $@
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[offline,test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist $(STORY)
