@@ -18,7 +18,7 @@ from statistics import median
 
 from pipeline.job import Job
 from pipeline.manuscript import read_manuscript
-from pipeline.run import make_plan
+from pipeline.plan import make_plan
 
 ROOT = Path(__file__).parent.parent
 
@@ -91,4 +91,4 @@ def main(copies: int, pairs: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 8, int(sys.argv[2]) if len(sys.argv) > 2 else 3)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 12, int(sys.argv[2]) if len(sys.argv) > 2 else 3)

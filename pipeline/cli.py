@@ -103,14 +103,14 @@ def plan(book: Path, as_json: bool, **options: Any) -> None:
     """Say what of BOOK would be read, and why the rest would not. No model is loaded."""
     import json
 
-    from pipeline.run import make_plan
-    from pipeline.script.plan import plan_as_lines
+    from pipeline.plan import make_plan
+    from pipeline.script.listing import script_as_lines
 
     made = make_plan(_job(book, **options))
     if as_json:
         click.echo(json.dumps(made.as_dict(), ensure_ascii=False, indent=1))
     else:
-        for line in plan_as_lines(made.book, made.script, made.profile.gaps_ms.after):
+        for line in script_as_lines(made.book, made.script, made.profile.gaps_ms.after):
             click.echo(line)
 
 
@@ -122,8 +122,8 @@ def status(folder: Path, as_json: bool) -> None:
     import json
     from dataclasses import asdict
 
+    from pipeline.folder import read_status
     from pipeline.review.report import status_as_lines
-    from pipeline.run import read_status
 
     found = read_status(folder)
     if as_json:
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:  # `render-book plan … | head`
         sys.stderr.close()
-        sys.exit(0)
+    sys.exit(0)
 
 
 def _job(book: Path, voice: str | None, chapters: str | None, **options: Any) -> Job:

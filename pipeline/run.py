@@ -1,60 +1,30 @@
-"""The line from a manuscript to an audiobook: every command of the program is one function here."""
+"""The line from a manuscript to an audiobook, with a plan at its head and a report at its end."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pipeline.engines import registry
-from pipeline.engines.base import Failed, Frontend, RawTake
-from pipeline.errors import OutputError, UsageError
-from pipeline.job import Job, Profile, parse_formats, read_profile
-from pipeline.manuscript import read_manuscript
-from pipeline.manuscript.book import Book
+from pipeline.engines.base import Failed, RawTake
+from pipeline.folder import check_folder, read_job, write_job, write_json
+from pipeline.job import Job
 from pipeline.master.chapters import ChapterMaster
 from pipeline.master.deliver import Packed, Tags, pack_m4b
 from pipeline.master.stitcher import join_takes
+from pipeline.plan import Plan, find_chunk, make_plan
 from pipeline.render.judge import make_take
 from pipeline.render.loop import Backlog, Clock, Composite, RenderRules, Tally, render_backlog
 from pipeline.render.pools import LocalPool, NoPool, Pools, ReplicaSpec
-from pipeline.render.store import Store, hold_folder, write_whole
+from pipeline.render.store import Store, hold_folder, open_store
 from pipeline.render.takes import Finding, Take
-from pipeline.review.report import ChapterStatus, Missing, Report, Status, write_report
-from pipeline.script.lexicon import read_lexicon
-from pipeline.script.plan import plan_as_dict
-from pipeline.script.script import Script
-from pipeline.script.write import ScriptRules, write_script
-from pipeline.voices import Voice, read_voice
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A job with everything that can be known of it before a model is loaded."""
-
-    job: Job
-    profile: Profile
-    voice: Voice
-    book: Book
-    script: Script
-    frontend: Frontend
-    sampling: dict[str, float]
-    formats: tuple[str, ...]
-    folder: Path
-
-    def as_dict(self) -> dict[str, Any]:
-        return plan_as_dict(self.book, self.script, self.profile.gaps_ms.after)
-
-    @property
-    def stem(self) -> str:
-        return safe_name(self.book.title)
+from pipeline.review.report import Missing, Report, write_report
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +42,6 @@ OnProgress = Callable[[Progress], None]
 OnMessage = Callable[[str], None]
 
 
-def make_plan(job: Job) -> Plan:
-    """Read, speak and split a manuscript; nothing is written. Raises every error a job can have."""
-    profile = read_profile(job.config)
-    formats = parse_formats(job.formats or profile.deliver.formats)
-    voice = read_voice(job.voice)
-    frontend = registry.open_frontend(voice)
-    sampling = registry.sampling(voice, profile.engines.get(voice.engine, {}))
-    lexicon = read_lexicon(job.lexicon) if job.lexicon else None
-    book = read_manuscript(job.source)
-    # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
-    book = replace(book, title=book.title or job.source.stem, language=book.language or voice.language)
-    book = _choose_chapters(book, job.chapters)
-    rules = ScriptRules(
-        max_tokens=profile.script.max_tokens,
-        min_words=profile.script.min_words,
-        voice_digest=voice.digest,
-        seed=job.seed,
-        sampling=sampling,
-        lexicon=lexicon,
-    )
-    script = write_script(book, rules, frontend)
-    if not script.chunks:
-        raise UsageError(f"{job.source} has nothing to say in the chapters chosen: see `render-book plan`.")
-    folder = job.output or Path("output") / safe_name(book.title)
-    return Plan(job, profile, voice, book, script, frontend, sampling, formats, folder)
-
-
 def render_book(
     job: Job,
     clock: Clock,
@@ -112,12 +55,14 @@ def render_book(
     """
     started = time.monotonic()
     plan = make_plan(job)
-    asked_again = [_find_chunk(plan.script, wanted) for wanted in redo]
-    _check_folder(plan)
+    asked_again = [find_chunk(plan.script, wanted) for wanted in redo]
+    check_folder(plan.folder, plan.stem, plan.book, job.source)
     registry.check_model(plan.voice)  # before anything is written
-    with hold_folder(plan.folder), _open_store(plan.folder) as store:
-        _write_json(plan.folder / "job.json", _job_as_dict(plan))
-        _write_json(plan.folder / "script.json", plan.as_dict())
+    if not plan.voice.is_for_sale:
+        on_message(f"The voice {plan.voice.name} ({plan.voice.licence}): this audiobook may not be sold.")
+    with hold_folder(plan.folder), open_store(plan.folder) as store:
+        write_job(plan.folder, job, plan.book, plan.formats)
+        write_json(plan.folder / "script.json", plan.as_dict())
         damaged = store.forget_damaged()
         if damaged:
             on_message(f"{len(damaged)} takes on disk were damaged or missing: they are rendered again.")
@@ -145,109 +90,6 @@ def redo_chunks(
 ) -> Report:
     """Render the next attempt of some chunks of a book that was rendered into `folder`, and pack it again."""
     return render_book(read_job(folder), clock, on_progress, on_message, redo=ids)
-
-
-def read_job(folder: Path) -> Job:
-    """The job that an output folder was made by. Raises `OutputError` where there is none."""
-    try:
-        saved = json.loads((folder / "job.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise OutputError(f"{folder} holds no book of render-book: give the folder it was rendered into.") from None
-    return Job(
-        source=Path(saved["source"]),
-        config=Path(saved["config"]) if saved["config"] else None,
-        lexicon=Path(saved["lexicon"]) if saved["lexicon"] else None,
-        voice=saved["voice"],
-        output=folder,
-        chapters=tuple(saved["chapters"]) if saved["chapters"] else None,
-        formats=tuple(saved["formats"]),
-        seed=saved["seed"],
-    )
-
-
-def read_status(folder: Path) -> Status:
-    """Read how far a book is; works while another process renders it. Raises `OutputError`."""
-    read_job(folder)
-    script = json.loads((folder / "script.json").read_text(encoding="utf-8"))
-    with _open_store(folder) as store:
-        seconds = store.seconds_by_key()
-    chapters = []
-    for chapter in script["chapters"]:
-        done = [seconds[chunk["id"]] for chunk in chapter["chunks"] if chunk["id"] in seconds]
-        if chapter["kept"]:
-            chapters.append(
-                ChapterStatus(chapter["index"], chapter["title"], len(done), len(chapter["chunks"]), sum(done))
-            )
-    missing: tuple[Missing, ...] = ()
-    if (folder / "report.json").is_file():
-        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        missing = tuple(Missing(**item) for item in report["missing"] if item["id"] not in seconds)
-    holder = ""
-    if (folder / "holder.json").is_file():
-        held = json.loads((folder / "holder.json").read_text(encoding="utf-8"))
-        holder = f"process {held['pid']} on {held['host']}"
-    return Status(script["title"], holder, tuple(chapters), missing)
-
-
-def safe_name(title: str) -> str:
-    """A title as a file name on any system: at most 80 characters, and never empty."""
-    name = re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|]+', " ", title)
-    name = " ".join(name.split())[:80].strip(" .")
-    while len(name.encode()) > 200:  # a file name may have 255 bytes
-        name = name[:-1]
-    return name or "book"
-
-
-def _choose_chapters(book: Book, chosen: tuple[int, ...] | None) -> Book:
-    """Keep the chosen chapters and no other; a chapter that is dropped by default is read if it is chosen."""
-    if chosen is None:
-        return book
-    by_index = {chapter.index: chapter for chapter in book.chapters}
-    unknown = [index for index in chosen if index not in by_index]
-    if unknown:
-        raise UsageError(
-            f"There is no chapter {unknown[0]}: the book has chapters 1 to {len(book.chapters)}, "
-            "as `render-book plan` lists them."
-        )
-    chapters = tuple(
-        replace(chapter, kept=chapter.index in chosen, reason="" if chapter.index in chosen else "not chosen")
-        for chapter in book.chapters
-    )
-    return replace(book, chapters=chapters)
-
-
-def _find_chunk(script: Script, wanted: str) -> str:
-    """The key of the one chunk whose id begins like this."""
-    matches = [chunk.key for chunk in script.chunks if wanted and chunk.key.startswith(wanted)]
-    if len(matches) == 1:
-        return matches[0]
-    problem = "several chunks" if matches else "no chunk"
-    raise UsageError(
-        f"{problem} of the book begin with {wanted!r}: `render-book plan --json` lists the ids.".capitalize()
-    )
-
-
-def _check_folder(plan: Plan) -> None:
-    """Refuse, before anything is written, a folder that isn't this book's to write in."""
-    folder, source = plan.folder, plan.job.source
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder} is a file: give --output a folder.")
-    if source.resolve() == (folder / f"{plan.stem}.m4b").resolve():
-        raise OutputError(f"The audiobook would be written over {source}: choose another --output.")
-    if (folder / "job.json").is_file():
-        saved = json.loads((folder / "job.json").read_text(encoding="utf-8"))
-        same = (saved["title"], saved["authors"]) == (plan.book.title, list(plan.book.authors))
-        if not same and Path(saved["source"]) != source.resolve():
-            raise OutputError(f"{folder} holds another book, {saved['title']!r}: choose another --output.")
-
-
-@contextmanager
-def _open_store(folder: Path) -> Iterator[Store]:
-    store = Store(folder)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 @contextmanager
@@ -404,17 +246,3 @@ def _report(
         ),
         findings=packed.findings if packed else (),
     )
-
-
-def _job_as_dict(plan: Plan) -> dict[str, Any]:
-    job = plan.job
-    saved = asdict(job) | {"title": plan.book.title, "authors": plan.book.authors, "formats": plan.formats}
-    for name in ("source", "config", "lexicon"):
-        path = getattr(job, name)
-        saved[name] = str(path.resolve()) if path else None
-    saved.pop("output")
-    return saved
-
-
-def _write_json(path: Path, value: Any) -> None:
-    write_whole(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())

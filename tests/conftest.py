@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,9 +34,17 @@ def render_book_command(*words: object, cwd: Path, timeout: float = 120) -> Ran:
 
 
 @pytest.fixture
-def command(tmp_path: Path) -> Callable[..., Ran]:
-    def run(*words: object, **options: object) -> Ran:
-        return render_book_command(*words, **{"cwd": tmp_path, **options})
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+    """The command in this process, in `tmp_path`: what it prints and its exit code, ten times as fast."""
+
+    def run(*words: object) -> Ran:
+        from pipeline.cli import main
+
+        monkeypatch.chdir(tmp_path)
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        return Ran(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
     return run
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -173,6 +174,33 @@ def test_a_signal_commits_and_says_how_to_go_on(command, small_book, tmp_path, n
     ran = command(small_book, "--voice", slow)
     assert ran.code == 0
     assert json.loads((folder / "report.json").read_text())["num_reused"] == num_kept
+
+
+def test_a_full_disk_is_said_in_a_sentence_and_the_run_goes_on_later(command, small_book, tmp_path):
+    """A limit on file size stands for the disk: the kernel refuses the write in the same place."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+    ran = subprocess.run(
+        [sys.executable, "-m", "pipeline.cli", small_book, "--voice", "tone"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=limit,
+    )  # fmt: skip
+    assert ran.returncode == 2
+    assert "can't be written" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    again = command(small_book, "--voice", "tone")
+    assert again.code == 0
+    assert "already there" in again.out
+
+
+def test_a_damaged_ledger_is_said_in_a_sentence(command, small_book, tmp_path):
+    command(small_book, "--voice", "tone")
+    ledger = tmp_path / "output" / "small" / "ledger.sqlite"
+    ledger.write_bytes(b"not a database, however long it may be" * 100)
+    ran = command(small_book, "--voice", "tone")
+    assert ran.code == 2
+    assert "move it away" in ran.err
 
 
 def wait_for(path: Path, timeout_s: float = 20) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import soundfile
 
+from pipeline.engines.tone import FRAME, FRAMES_PER_TOKEN
 from tests.conftest import digests, write_voice
 
 
@@ -32,7 +33,7 @@ def test_a_book_becomes_chapters_and_an_m4b(command, small_book, tmp_path):
     plan = json.loads(command("plan", small_book, "--voice", "tone", "--json").out)
     for chapter in plan["chapters"]:
         sound = soundfile.info(str(folder / "chapters" / f"{chapter['index']:03}.flac"))
-        frames = sum(4 * chunk["num_tokens"] * 1920 for chunk in chapter["chunks"])
+        frames = sum(FRAMES_PER_TOKEN * chunk["num_tokens"] * FRAME for chunk in chapter["chunks"])
         gaps = sum(chunk["pause_after_ms"] * 24 for chunk in chapter["chunks"])
         assert sound.frames == frames + gaps, "a tone has no silence to trim"
 

@@ -47,8 +47,8 @@ def marks(path: Path) -> tuple[list[tuple[str, float, float]], float]:
     return found, num_samples / rate
 
 
-def render(command, path: Path, folder: Path, timeout: float = 120) -> tuple[dict, Path]:
-    ran = command(path, "--voice", "tone", "--output", folder, timeout=timeout)
+def render(command, path: Path, folder: Path) -> tuple[dict, Path]:
+    ran = command(path, "--voice", "tone", "--output", folder)
     assert ran.code == 0, ran.err
     plan = json.loads((folder / "script.json").read_text())
     [m4b] = folder.glob("*.m4b")

@@ -28,7 +28,7 @@ from pipeline.voices import Voice
 SAMPLE_RATE = 24_000
 FRAME = 1_920
 """Samples a frame: 80 ms, as Pocket TTS has them."""
-FRAMES_PER_TOKEN = 4
+FRAMES_PER_TOKEN = 2
 
 # Long words are several tokens, as in a model's own vocabulary.
 _TOKEN = re.compile(r"\w{1,8}|[^\w\s]+")

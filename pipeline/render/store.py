@@ -58,9 +58,16 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._db = sqlite3.connect(folder / "ledger.sqlite", timeout=10, isolation_level=None)
-        # A rollback journal and not WAL: the folder may lie on a network file system.
-        self._db.executescript(f"PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; {_SCHEMA}")
+        self._path = folder / "ledger.sqlite"
+        try:
+            self._db = sqlite3.connect(self._path, timeout=10, isolation_level=None)
+            # A rollback journal and not WAL: the folder may lie on a network file system.
+            self._db.executescript(f"PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; {_SCHEMA}")
+        except sqlite3.Error as error:
+            raise OutputError(
+                f"The ledger {self._path} can't be used ({error}): if it is damaged, move it away, and the book is "
+                "rendered anew."
+            ) from error
 
     def close(self) -> None:
         self._db.close()
@@ -187,17 +194,28 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
         try:
+            self._db.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise cannot_write(self._path, error) from error
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+
+@contextlib.contextmanager
+def open_store(folder: Path) -> Iterator[Store]:
+    store = Store(folder)
+    try:
+        yield store
+    finally:
+        store.close()
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that its name only ever stands for all of it, whatever is killed when."""
+    """Write a file so that its name only ever stands for all of it, whatever is killed when. Raises `OutputError`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.part")  # there is one writer, so one name is enough
     try:
@@ -206,9 +224,15 @@ def write_whole(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise cannot_write(path, error.strerror) from error
     finally:
         temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
+
+
+def cannot_write(path: Path, reason: object) -> OutputError:
+    return OutputError(f"{path} can't be written ({reason}): mend that, and run the same command again to go on.")
 
 
 def sync_folder(folder: Path) -> None:

@@ -14,7 +14,7 @@ SECONDS_PER_LETTER = 0.077
 GapMs = Callable[[Boundary], int]
 
 
-def plan_as_dict(book: Book, script: Script, gap_ms: GapMs) -> dict[str, Any]:
+def script_as_dict(book: Book, script: Script, gap_ms: GapMs) -> dict[str, Any]:
     """The form that `plan --json` prints."""
     return {
         "title": script.title,
@@ -50,7 +50,7 @@ def plan_as_dict(book: Book, script: Script, gap_ms: GapMs) -> dict[str, Any]:
     }
 
 
-def plan_as_lines(book: Book, script: Script, gap_ms: GapMs) -> Iterator[str]:
+def script_as_lines(book: Book, script: Script, gap_ms: GapMs) -> Iterator[str]:
     """The plan for a terminal: what is read, what isn't and why, and how long it will be."""
     by = f" by {', '.join(script.authors)}" if script.authors else ""
     yield f"{script.title}{by} ({script.language})"

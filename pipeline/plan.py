@@ -1,0 +1,107 @@
+"""From a job to a plan: everything that can be known of a book before a model is loaded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pipeline.engines import registry
+from pipeline.engines.base import Frontend
+from pipeline.errors import UsageError
+from pipeline.job import Job, Profile, parse_formats, read_profile
+from pipeline.manuscript import read_manuscript
+from pipeline.manuscript.book import Book
+from pipeline.script.lexicon import read_lexicon
+from pipeline.script.listing import script_as_dict
+from pipeline.script.script import Script
+from pipeline.script.write import ScriptRules, write_script
+from pipeline.voices import Voice, read_voice
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A job with everything that can be known of it before a model is loaded."""
+
+    job: Job
+    profile: Profile
+    voice: Voice
+    book: Book
+    script: Script
+    frontend: Frontend
+    sampling: dict[str, float]
+    formats: tuple[str, ...]
+    folder: Path
+
+    def as_dict(self) -> dict[str, Any]:
+        return script_as_dict(self.book, self.script, self.profile.gaps_ms.after)
+
+    @property
+    def stem(self) -> str:
+        return safe_name(self.book.title)
+
+
+def make_plan(job: Job) -> Plan:
+    """Read, speak and split a manuscript; nothing is written. Raises every error a job can have."""
+    profile = read_profile(job.config)
+    formats = parse_formats(job.formats or profile.deliver.formats)
+    voice = read_voice(job.voice)
+    frontend = registry.open_frontend(voice)
+    sampling = registry.sampling(voice, profile.engines.get(voice.engine, {}))
+    lexicon = read_lexicon(job.lexicon) if job.lexicon else None
+    book = read_manuscript(job.source)
+    # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
+    book = replace(book, title=book.title or job.source.stem, language=book.language or voice.language)
+    book = _choose_chapters(book, job.chapters)
+    rules = ScriptRules(
+        max_tokens=profile.script.max_tokens,
+        min_words=profile.script.min_words,
+        voice_digest=voice.digest,
+        seed=job.seed,
+        sampling=sampling,
+        lexicon=lexicon,
+    )
+    script = write_script(book, rules, frontend)
+    if not script.chunks:
+        raise UsageError(f"{job.source} has nothing to say in the chapters chosen: see `render-book plan`.")
+    folder = job.output or Path("output") / safe_name(book.title)
+    return Plan(job, profile, voice, book, script, frontend, sampling, formats, folder)
+
+
+def safe_name(title: str) -> str:
+    """A title as a file name on any system: at most 80 characters, and never empty."""
+    name = re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|]+', " ", title)
+    name = " ".join(name.split())[:80].strip(" .")
+    while len(name.encode()) > 200:  # a file name may have 255 bytes
+        name = name[:-1]
+    return name or "book"
+
+
+def _choose_chapters(book: Book, chosen: tuple[int, ...] | None) -> Book:
+    """Keep the chosen chapters and no other; a chapter that is dropped by default is read if it is chosen."""
+    if chosen is None:
+        return book
+    by_index = {chapter.index: chapter for chapter in book.chapters}
+    unknown = [index for index in chosen if index not in by_index]
+    if unknown:
+        raise UsageError(
+            f"There is no chapter {unknown[0]}: the book has chapters 1 to {len(book.chapters)}, "
+            "as `render-book plan` lists them."
+        )
+    chapters = tuple(
+        replace(chapter, kept=chapter.index in chosen, reason="" if chapter.index in chosen else "not chosen")
+        for chapter in book.chapters
+    )
+    return replace(book, chapters=chapters)
+
+
+def find_chunk(script: Script, wanted: str) -> str:
+    """The key of the one chunk whose id begins like this."""
+    matches = [chunk.key for chunk in script.chunks if wanted and chunk.key.startswith(wanted)]
+    if len(matches) == 1:
+        return matches[0]
+    problem = "several chunks" if matches else "no chunk"
+    raise UsageError(
+        f"{problem} of the book begin with {wanted!r}: `render-book plan --json` lists the ids.".capitalize()
+    )
