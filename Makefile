@@ -20,7 +20,8 @@ check: $(INSTALLED)  ## Lint, types and the fast tests: under a minute
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -m "not slow and not ray and not speech and not package"
 
-bench: $(INSTALLED)  ## Mastering ten hours of audio, and joe on two workers against bare Piper
+bench: $(INSTALLED)  ## Text, mastering ten hours of audio, and joe on two workers against bare Piper
+	$(BIN)/python benchmarks/bench_text.py
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_master.py
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_joe.py
 

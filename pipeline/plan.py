@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.engines import registry
 from pipeline.engines.base import Frontend
-from pipeline.errors import UsageError
+from pipeline.errors import ManuscriptError, UsageError
 from pipeline.job import Job, Profile, parse_formats, read_profile
 from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.book import Book
@@ -64,7 +64,10 @@ def make_plan(job: Job) -> Plan:
     )
     script = write_script(book, rules, frontend)
     if not script.chunks:
-        raise UsageError(f"{job.source} has nothing to say in the chapters chosen: see `render-book plan`.")
+        reasons = "; ".join(dict.fromkeys(chapter.reason for chapter in script.chapters if chapter.reason))
+        raise ManuscriptError(
+            f"{job.source} has nothing to say in the chapters that are read ({reasons}): choose others with --chapters."
+        )
     folder = job.output or Path("output") / safe_name(book.title)
     return Plan(job, profile, voice, book, script, frontend, sampling, formats, folder)
 

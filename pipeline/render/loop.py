@@ -236,7 +236,8 @@ class Backlog:
         halves = halve(chunk.text, self._language) if item.depth < self._rules.max_splits else None
         if halves is None:
             refused = next(o.message for o in reversed(item.history) if o.kind == "refused")
-            item.state, item.reason = _State.GIVEN_UP, refused
+            item.state = _State.GIVEN_UP
+            item.reason = f"{refused}, in its part {chunk.text[:60]!r}" if item.parent else refused
             self._resolve(item)
             return
         item.state, item.inner_ends = _State.SPLIT, halves[2]
@@ -267,7 +268,7 @@ class Backlog:
                 return
             if lost:
                 parent.state = _State.GIVEN_UP
-                parent.reason = f"{lost.reason}, in its part {lost.chunk.text!r}"
+                parent.reason = lost.reason  # with the text of the smallest part that would not render
                 self._resolve(parent)
             else:
                 done = tuple((part.chunk.key, part.attempt) for part in parts)

@@ -89,7 +89,7 @@ def missing_as_lines(missing: Sequence[Missing]) -> Iterator[str]:
         yield f"{len(missing)} chunks could not be rendered and are missing from the audio:"
     for chunk in missing:
         yield f"  chapter {chunk.chapter}, {chunk.id}: {chunk.reason}"
-        yield f"    {chunk.text}"
+        yield f"    {chunk.text if len(chunk.text) <= 400 else chunk.text[:399] + '…'}"
 
 
 def clock_time(seconds: float) -> str:

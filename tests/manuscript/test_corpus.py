@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -57,9 +56,7 @@ def _letters(text: str) -> str:
 
 @pytest.mark.parametrize("path", files("epub/*/*.epub", "other/*/*"), ids=lambda path: path.name)
 def test_everything_is_read_or_refused(path: Path) -> None:
-    start = time.perf_counter()
     book = read_or_refusal(path)
-    assert time.perf_counter() - start < 5  # the largest takes 0.4 s here
     if book is None:
         return
     assert [chapter.index for chapter in book.chapters] == list(range(1, len(book.chapters) + 1))
