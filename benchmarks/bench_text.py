@@ -46,7 +46,8 @@ def main(manuscripts: list[Path]) -> None:
             continue
         seconds = time.perf_counter() - started
         num_chars = sum(len(chunk.text) for chunk in script.chunks)
-        print(f"{path.name[:40]:<40} {len(script.chunks):>6} chunks {num_chars / 1e6:6.2f} M characters {seconds:8.2f} s")
+        name = f"{path.name[:30]}, {len(script.chunks)} chunks"
+        print(f"{name:<44} {num_chars / 1e6:6.2f} M characters {seconds:8.2f} s")
 
 
 if __name__ == "__main__":

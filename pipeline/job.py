@@ -96,11 +96,11 @@ class Profile(Strict):
 
 def read_profile(path: Path | None) -> Profile:
     """The default profile, with what the file at `path` says in its place. Raises `ConfigError`."""
-    tree, lines = read_tree(shipped("configs") / "default.yaml")
+    tree, lines, faults = read_tree(shipped("configs") / "default.yaml")
     if path is not None:
-        over, over_lines = read_tree(path)
-        tree, lines = merge(tree, over), lines | over_lines
-    return check(Profile, tree, lines)
+        over, over_lines, over_faults = read_tree(path)
+        tree, lines, faults = merge(tree, over), lines | over_lines, faults + over_faults
+    return check(Profile, tree, lines, faults)
 
 
 @dataclass(frozen=True, slots=True)

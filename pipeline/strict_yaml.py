@@ -6,7 +6,8 @@ YAML's own guesses are never used: they make 1410 of `23:30`, False of `no`, and
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -28,8 +29,11 @@ class Strict(BaseModel):
     model_config = {"extra": "forbid", "frozen": True}
 
 
-def read_tree(path: Path) -> tuple[Tree, Lines]:
-    """A YAML mapping as strings, with the lines of its keys. Raises `ConfigError`."""
+def read_tree(path: Path) -> tuple[Tree, Lines, list[str]]:
+    """A YAML mapping as strings, the lines of its keys, and its faults so far: keys that stand there twice.
+
+    The caller adds its own faults and raises all at once. Raises `ConfigError` where there is no tree to be had.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -45,14 +49,11 @@ def read_tree(path: Path) -> tuple[Tree, Lines]:
         raise ConfigError(f"{path}:{line}: {problem}; check the indentation and the quotes.") from None
     lines: Lines = {(): f"{path}:1"}
     if root is None:
-        return {}, lines
+        return {}, lines, []
     if not isinstance(root, yaml.MappingNode):
         raise ConfigError(f"{path}:1: must be a mapping of keys to values, such as `name: value`.")
     faults: list[str] = []
-    tree = _plain(root, path, (), lines, faults)
-    if faults:
-        raise ConfigError("\n".join(faults))
-    return tree, lines
+    return _plain(root, path, (), lines, faults), lines, faults
 
 
 def merge(base: Tree, over: Tree) -> Tree:
@@ -64,25 +65,35 @@ def merge(base: Tree, over: Tree) -> Tree:
     return merged
 
 
-def check(model: type[Model], tree: Tree, lines: Lines) -> Model:
+def check(model: type[Model], tree: Tree, lines: Lines, faults: Sequence[str]) -> Model:
     """A tree as its schema's type, or a `ConfigError` with all faults at once, a line each."""
+    found = [*faults]
     try:
-        return model.model_validate(tree)
+        checked = model.model_validate(tree)
     except ValidationError as error:
-        faults = []
         for fault in error.errors():
             location = tuple(fault["loc"])
-            faults.append(f"{_line(location, lines)}: {_name(location)}: {_say(model, location, fault)}")
-        raise ConfigError("\n".join(faults)) from None
+            found.append(f"{_line(location, lines)}: {_name(location)}: {_say(model, location, fault)}")
+    raise_faults(found)
+    return checked
+
+
+def raise_faults(faults: Sequence[str]) -> None:
+    """All faults in the order of their lines, in one `ConfigError`; nothing where there is none."""
+    if faults:
+        raise ConfigError("\n".join(sorted(faults, key=lambda fault: int(re.findall(r":(\d+): ", fault)[0]))))
 
 
 def _plain(node: yaml.Node, path: Path, location: Location, lines: Lines, faults: list[str]) -> Any:
     if isinstance(node, yaml.MappingNode):
         mapping: Tree = {}
         for key_node, value_node in node.value:
+            line = f"{path}:{key_node.start_mark.line + 1}"
+            if not isinstance(key_node, yaml.ScalarNode):
+                faults.append(f"{line}: a key must be a word")
+                continue
             key = str(key_node.value)
             here = (*location, key)
-            line = f"{path}:{key_node.start_mark.line + 1}"
             if key in mapping:
                 faults.append(f"{line}: {_name(here)}: stands here twice; remove one")
             lines[here] = line

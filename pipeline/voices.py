@@ -71,8 +71,8 @@ def _read(path: Path) -> Voice:
         credit: str = ""
         options: dict[str, Any] = Field(default_factory=dict)
 
-    tree, lines = read_tree(path)
-    file = check(VoiceFile, tree, lines)
+    tree, lines, faults = read_tree(path)
+    file = check(VoiceFile, tree, lines, faults)
     if not file.licence.strip():
         raise ConfigError(f"{lines[('licence',)]}: licence: must say under which licence the voice may be used")
     sounds = json.dumps([file.engine, file.language, file.options], sort_keys=True)

@@ -16,7 +16,7 @@ SOURCES = sorted(PIPELINE.rglob("*.py"))
 
 MAY_IMPORT = {
     "manuscript": {"errors"},
-    "script": {"manuscript", "engines.base", "errors"},
+    "script": {"manuscript", "engines.base", "strict_yaml", "errors"},
     "engines": {"engines", "script.script", "voices", "errors", "strict_yaml"},
     "render": {"engines.base", "script", "errors"},
     "master": {"script.script", "render.takes", "render.store", "render.pcm", "errors"},

@@ -17,9 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import yaml
-
-from pipeline.errors import ConfigError
+from pipeline.strict_yaml import raise_faults, read_tree
 
 # "don" is not a word of "don't", nor "Artagnan" one of "d'Artagnan"; but a word ends before a possessive or a
 # contracted verb (Cravech's, he'll).
@@ -98,40 +96,11 @@ def read_lexicon(path: Path) -> Lexicon:
     `file:line: message`: not a mapping, an empty word or respelling, a respelling that isn't one string, a
     word that is there twice; and where the file can't be read or isn't YAML.
     """
-    try:
-        root = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)
-    except OSError as error:
-        raise ConfigError(f"{path}: the lexicon can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: the lexicon isn't UTF-8 text; save it as UTF-8") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "it holds a character that YAML doesn't allow"
-        raise ConfigError(f"{path}:{mark.line + 1 if mark else 1}: not YAML: {problem}") from error
-    if root is None:
-        return Lexicon()
-    if not isinstance(root, yaml.MappingNode):
-        raise ConfigError(f"{path}:{root.start_mark.line + 1}: a lexicon is a mapping: write `word: respelling` lines")
-    entries: dict[str, str] = {}
-    first_lines: dict[str, int] = {}
-    faults = []
-    for key, value in root.value:
-        line = key.start_mark.line + 1
-        word = _read_string(key)
-        respelling = _read_string(value)
-        if not word:
-            faults.append(f"{path}:{line}: a word must be a string that isn't empty")
-        elif word in entries:
-            faults.append(f"{path}:{line}: {word!r} is in line {first_lines[word]} already; keep one of them")
-        elif not respelling:
-            faults.append(f"{path}:{line}: the respelling of {word!r} must be a string that isn't empty")
-        else:
-            entries[word], first_lines[word] = respelling, line
-    if faults:
-        raise ConfigError("\n".join(faults))
-    return Lexicon(tuple(entries.items()))
-
-
-def _read_string(node: yaml.Node) -> str:
-    """Return a scalar's text without the white space around it; nothing for a sequence or a mapping."""
-    return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else ""
+    tree, lines, faults = read_tree(path)
+    for word, respelling in tree.items():
+        if not word.strip():
+            faults.append(f"{lines[(word,)]}: a word must be a string that isn't empty")
+        elif not isinstance(respelling, str) or not respelling.strip():
+            faults.append(f"{lines[(word,)]}: the respelling of {word!r} must be a string that isn't empty")
+    raise_faults(faults)
+    return Lexicon(tuple((word.strip(), respelling.strip()) for word, respelling in tree.items()))
