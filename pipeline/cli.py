@@ -5,6 +5,8 @@ Nothing heavy is imported before a command needs it: `--help` answers at once.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
 import time
@@ -135,14 +137,17 @@ def status(folder: Path, as_json: bool) -> None:
 
 @click.command("render-book redo", context_settings=_CONTEXT)
 @_DIR
-@click.option("--chunk", "ids", metavar="ID", multiple=True, required=True, help="Its id, or the id's beginning.")
+@click.option("--chunk", "ids", metavar="ID", multiple=True, help="Its id, or the id's beginning; more than once.")
 def redo(folder: Path, ids: Sequence[str]) -> None:
-    """Render the next attempt of single chunks of the book in DIR, and pack the book again."""
+    """Render the next attempt of single chunks of the book in DIR, and pack the book again.
+
+    Without --chunk, go on with what an interrupted redo left.
+    """
     from pipeline.run import redo_chunks
 
     with _running() as (clock, bar):
         report = redo_chunks(folder, ids, clock, bar.update, _say)
-    _finish(report)
+    _finish(report, f"render-book redo {folder}")
 
 
 @click.command("render-book voices", context_settings=_CONTEXT)
@@ -173,8 +178,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except RenderBookError as error:
         click.echo(str(error), err=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # `render-book plan … | head`
-        sys.stderr.close()
     sys.exit(0)
 
 
@@ -193,17 +196,18 @@ def _job(book: Path, voice: str | None, chapters: str | None, **options: Any) ->
 
 
 def _say(message: str) -> None:
-    click.echo(message, err=True)
+    with contextlib.suppress(BrokenPipeError):  # nobody reads the messages: that doesn't end a night's render
+        print(message, file=sys.stderr, flush=True)
 
 
-def _finish(report: Report) -> None:
+def _finish(report: Report, go_on: str = "the same command again") -> None:
     """Print what a run did, and raise what its exit code must say."""
     from pipeline.review.report import report_as_lines
 
     if report.num_left:
         raise InterruptedByUser(
             f"Interrupted with {report.num_left} of {report.num_chunks} chunks left; the others are on disk. "
-            "Run the same command again to go on."
+            f"Run {go_on} to go on."
         )
     for line in report_as_lines(report):
         click.echo(line)
@@ -250,7 +254,7 @@ def _running() -> Iterator[tuple[Clock, _Bar]]:
 
     def on_signal(number: int, frame: object) -> None:
         if clock.is_stopping():
-            sys.exit(InterruptedByUser.exit_code)
+            os._exit(InterruptedByUser.exit_code)  # at once: what is on disk is whole, whatever is cut off
         clock.stop()
         _say("Stopping: what is being rendered is finished and kept. Again to stop at once.")
 

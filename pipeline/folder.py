@@ -13,8 +13,9 @@ from typing import Any
 from pipeline.errors import OutputError
 from pipeline.job import Job
 from pipeline.manuscript.book import Book
-from pipeline.render.store import open_store, write_whole
+from pipeline.render.store import open_store
 from pipeline.review.report import ChapterStatus, Missing, Status
+from pipeline.whole_file import write_whole
 
 
 def check_folder(folder: Path, stem: str, book: Book, source: Path) -> None:
@@ -24,10 +25,11 @@ def check_folder(folder: Path, stem: str, book: Book, source: Path) -> None:
     if source.resolve() == (folder / f"{stem}.m4b").resolve():
         raise OutputError(f"The audiobook would be written over {source}: choose another --output.")
     if (folder / "job.json").is_file():
-        saved = _read_json(folder / "job.json")
-        same = (saved["title"], saved["authors"]) == (book.title, list(book.authors))
-        if not same and Path(saved["source"]) != source.resolve():
-            raise OutputError(f"{folder} holds another book, {saved['title']!r}: choose another --output.")
+        saved = _read_json(folder / "job.json", "source", "title", "authors")
+        other = Path(saved["source"])
+        same_book = (saved["title"], saved["authors"]) == (book.title, list(book.authors)) and not other.exists()
+        if other != source.resolve() and not same_book:  # the same book may have been moved
+            raise OutputError(f"{folder} holds another book, {saved['title']!r} from {other}: choose another --output.")
 
 
 def write_job(folder: Path, job: Job, book: Book, formats: Sequence[str]) -> None:
@@ -36,7 +38,7 @@ def write_job(folder: Path, job: Job, book: Book, formats: Sequence[str]) -> Non
     for name in ("source", "config", "lexicon"):
         path = getattr(job, name)
         saved[name] = str(path.resolve()) if path else None
-    if Path(job.voice).is_file():
+    if job.voice.endswith((".yaml", ".yml")):
         saved["voice"] = str(Path(job.voice).resolve())
     del saved["output"], saved["num_workers"]
     write_json(folder / "job.json", saved)
@@ -44,7 +46,7 @@ def write_job(folder: Path, job: Job, book: Book, formats: Sequence[str]) -> Non
 
 def read_job(folder: Path) -> Job:
     """The job that an output folder was made by. Raises `OutputError` where there is none."""
-    saved = _read_json(folder / "job.json")
+    saved = _read_json(folder / "job.json", "source", "config", "lexicon", "voice", "chapters", "formats", "seed")
     return Job(
         source=Path(saved["source"]),
         config=Path(saved["config"]) if saved["config"] else None,
@@ -59,7 +61,7 @@ def read_job(folder: Path) -> Job:
 
 def read_status(folder: Path) -> Status:
     """Read how far a book is; works while another process renders it. Raises `OutputError`."""
-    script = _read_json(folder / "script.json")
+    script = _read_json(folder / "script.json", "title", "chapters")
     with open_store(folder) as store:
         seconds = store.seconds_by_key()
     chapters = []
@@ -71,7 +73,7 @@ def read_status(folder: Path) -> Status:
             )
     missing: tuple[Missing, ...] = ()
     if (folder / "report.json").is_file():
-        report = _read_json(folder / "report.json")
+        report = _read_json(folder / "report.json", "missing")
         missing = tuple(Missing(**item) for item in report["missing"] if item["id"] not in seconds)
     return Status(script["title"], _holder(folder), tuple(chapters), missing)
 
@@ -80,9 +82,13 @@ def write_json(path: Path, value: Any) -> None:
     write_whole(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(path: Path, *keys: str) -> Any:
+    """A JSON object that has these keys."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(value, dict) or not set(keys) <= set(value):
+            raise ValueError("not what was written there")
+        return value
     except (OSError, ValueError):
         raise OutputError(
             f"{path.parent} holds no book of render-book ({path.name} can't be read): give the folder that one was "
@@ -94,7 +100,7 @@ def _holder(folder: Path) -> str:
     """Who renders into a folder, or an empty string. A holder that was killed leaves its name behind."""
     if not (folder / "holder.json").is_file():
         return ""
-    held = _read_json(folder / "holder.json")
+    held = _read_json(folder / "holder.json", "pid", "host")
     if held["host"] == socket.gethostname():
         try:
             os.kill(held["pid"], 0)

@@ -35,10 +35,11 @@ class RenderProfile(Strict):
 
 
 class MasterProfile(Strict):
-    fade_in_ms: int = Field(ge=0)
-    fade_out_ms: int = Field(ge=0)
-    keep_before_ms: int = Field(ge=0)
-    keep_after_ms: int = Field(ge=0)
+    fade_in_ms: int = Field(ge=0, le=5_000)
+    fade_out_ms: int = Field(ge=0, le=5_000)
+    keep_before_ms: int = Field(ge=0, le=5_000)
+    keep_after_ms: int = Field(ge=0, le=5_000)
+    trim_below_dbfs: float = Field(lt=0)
     level_dbfs: float = Field(le=0)
     peak_dbfs: float = Field(le=0)
     level_from_chunks: int = Field(ge=1)
@@ -52,25 +53,24 @@ class MasterProfile(Strict):
 
 class JudgeProfile(Strict):
     silent_below_dbfs: float = Field(lt=0)
-    trim_below_dbfs: float = Field(lt=0)
     max_clipped_share: float = Field(ge=0, le=1)
     min_seconds_per_letter: float = Field(ge=0)
     max_seconds_per_letter: float = Field(gt=0)
     max_extra_seconds: float = Field(ge=0)
 
-    def rules(self) -> JudgeRules:
+    def rules(self, trim_below_dbfs: float) -> JudgeRules:
         from pipeline.render.judge import JudgeRules
 
-        return JudgeRules(**self.model_dump())
+        return JudgeRules(**self.model_dump(), trim_below_dbfs=trim_below_dbfs)
 
 
 class GapsProfile(Strict):
-    clause: int = Field(ge=0)
-    sentence: int = Field(ge=0)
-    paragraph: int = Field(ge=0)
-    heading: int = Field(ge=0)
-    scene: int = Field(ge=0)
-    chapter: int = Field(ge=0)
+    clause: int = Field(ge=0, le=60_000)
+    sentence: int = Field(ge=0, le=60_000)
+    paragraph: int = Field(ge=0, le=60_000)
+    heading: int = Field(ge=0, le=60_000)
+    scene: int = Field(ge=0, le=60_000)
+    chapter: int = Field(ge=0, le=60_000)
 
     def after(self, ends: Boundary) -> int:
         """Milliseconds of silence after a chunk that ends at this boundary."""
@@ -82,6 +82,13 @@ class DeliverProfile(Strict):
     aac_kbps: int = Field(ge=16, le=320)
 
 
+class EnginesProfile(Strict):
+    """Sampling by engine. What an engine's keys mean stands at its `check_sampling`."""
+
+    tone: dict[str, float] = Field(default_factory=dict)
+    piper: dict[str, float] = Field(default_factory=dict)
+
+
 class Profile(Strict):
     """A render profile: `configs/default.yaml`, and over it the file that --config names."""
 
@@ -91,7 +98,10 @@ class Profile(Strict):
     judge: JudgeProfile
     master: MasterProfile
     deliver: DeliverProfile
-    engines: dict[str, dict[str, float]]
+    engines: EnginesProfile
+
+    def judge_rules(self) -> JudgeRules:
+        return self.judge.rules(self.master.trim_below_dbfs)
 
 
 def read_profile(path: Path | None) -> Profile:

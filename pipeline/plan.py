@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.book import Book
 from pipeline.script.lexicon import read_lexicon
 from pipeline.script.listing import script_as_dict
-from pipeline.script.script import Script
+from pipeline.script.script import Script, ScriptChapter
 from pipeline.script.write import ScriptRules, write_script
 from pipeline.voices import Voice, read_voice
 
@@ -38,8 +39,26 @@ class Plan:
         return script_as_dict(self.book, self.script, self.profile.gaps_ms.after)
 
     @property
+    def kept_chapters(self) -> list[ScriptChapter]:
+        return [chapter for chapter in self.script.chapters if chapter.kept]
+
+    @property
     def stem(self) -> str:
-        return safe_name(self.book.title)
+        """The m4b's name: some chapters of a book never take the place of the whole."""
+        chapters = self.job.chapters
+        return safe_name(self.book.title) + (f" ({_ranges(chapters)})" if chapters else "")
+
+
+def _ranges(chapters: Sequence[int]) -> str:
+    """(1, 2, 3, 7) as `1-3, 7`, shortened where there are many."""
+    parts: list[list[int]] = []
+    for index in chapters:
+        if parts and index == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], index]
+        else:
+            parts.append([index])
+    text = ", ".join("-".join(map(str, part)) for part in parts)
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def make_plan(job: Job) -> Plan:
@@ -48,11 +67,12 @@ def make_plan(job: Job) -> Plan:
     formats = parse_formats(job.formats or profile.deliver.formats)
     voice = read_voice(job.voice)
     frontend = registry.open_frontend(voice)
-    sampling = registry.sampling(voice, profile.engines.get(voice.engine, {}))
+    sampling = registry.sampling(voice, getattr(profile.engines, voice.engine, {}))
     lexicon = read_lexicon(job.lexicon) if job.lexicon else None
     book = read_manuscript(job.source)
     # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
-    book = replace(book, title=book.title or job.source.stem, language=book.language or voice.language)
+    name = job.source.stem.encode(errors="replace").decode()  # a file's name may be no text
+    book = replace(book, title=book.title or name, language=book.language or voice.language)
     book = _choose_chapters(book, job.chapters)
     rules = ScriptRules(
         max_tokens=profile.script.max_tokens,

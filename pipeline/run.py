@@ -60,14 +60,14 @@ def render_book(
     registry.check_model(plan.voice)  # before anything is written
     if not plan.voice.is_for_sale:
         on_message(f"The voice {plan.voice.name} ({plan.voice.licence}): this audiobook may not be sold.")
-    with hold_folder(plan.folder), open_store(plan.folder) as store:
+    judge = hashlib.sha256(repr(plan.profile.judge_rules()).encode()).hexdigest()[:20]
+    with hold_folder(plan.folder), open_store(plan.folder, judge) as store:
         write_job(plan.folder, job, plan.book, plan.formats)
         write_json(plan.folder / "script.json", plan.as_dict())
         damaged = store.forget_damaged()
         if damaged:
-            on_message(f"{len(damaged)} takes on disk were damaged or missing: they are rendered again.")
-        for key in asked_again:
-            store.ask_again(key)
+            on_message(f"{len(damaged)} takes on disk were damaged or missing: what is needed is rendered again.")
+        store.ask_again(asked_again)
         backlog = _open_backlog(plan, store)
         num_reused = len(backlog.accepted())
         master = _open_master(plan, store)
@@ -79,6 +79,8 @@ def render_book(
             master.close()
         num_left = backlog.num_chunks - backlog.num_resolved
         packed = None if num_left else _deliver(plan, store, master)
+        if not num_left and job.chapters is None:
+            store.remove_stale_files([*_made_files(plan, master), *(master.m4a(c) for c in plan.kept_chapters)])
         wall_seconds = time.monotonic() - started
         report = _report(plan, backlog, store, master, tally, num_reused, packed, wall_seconds)
         write_report(report, plan.folder / "report.json")
@@ -96,7 +98,7 @@ def redo_chunks(
 def _open_pools(plan: Plan, backlog: Backlog) -> Iterator[Pools]:
     """The replicas. One worker renders in this process; more are Ray actors; none where nothing is left."""
     spec = ReplicaSpec(
-        partial(registry.open_engine, plan.voice), plan.frontend.spec.sample_rate, plan.profile.judge.rules()
+        partial(registry.open_engine, plan.voice), plan.frontend.spec.sample_rate, plan.profile.judge_rules()
     )
     pools: Pools
     if not backlog.num_waiting:
@@ -179,7 +181,7 @@ def _compose(plan: Plan, store: Store, composite: Composite) -> Take:
     samples = join_takes(takes, gap_ms, plan.profile.master.rules())
     raw = RawTake(composite.key, composite.attempt, "eos", samples, num_frames=0)
     note = Finding("a-010", f"put together from {len(takes)} parts", "note")
-    return make_take(raw, plan.frontend.spec.sample_rate, plan.profile.judge.rules(), (note,))
+    return make_take(raw, plan.frontend.spec.sample_rate, plan.profile.judge_rules(), (note,))
 
 
 def _deliver(plan: Plan, store: Store, master: ChapterMaster) -> Packed | None:
@@ -187,7 +189,7 @@ def _deliver(plan: Plan, store: Store, master: ChapterMaster) -> Packed | None:
     if "m4b" not in plan.formats:
         return None
     path = plan.folder / f"{plan.stem}.m4b"
-    chapters = [(c.title, master.m4a(c)) for c in plan.script.chapters if c.kept]
+    chapters = [(c.title, master.m4a(c)) for c in plan.kept_chapters]
     cover = plan.book.cover
     tags = Tags(
         title=plan.book.title,
@@ -207,6 +209,12 @@ def _deliver(plan: Plan, store: Store, master: ChapterMaster) -> Packed | None:
     return packed
 
 
+def _made_files(plan: Plan, master: ChapterMaster) -> list[Path]:
+    """The m4b, if one is wanted, and the chapters' FLACs."""
+    m4b = [plan.folder / f"{plan.stem}.m4b"] if "m4b" in plan.formats else []
+    return [*m4b, *(master.flac(chapter) for chapter in plan.kept_chapters)]
+
+
 def _report(
     plan: Plan,
     backlog: Backlog,
@@ -217,32 +225,35 @@ def _report(
     packed: Packed | None,
     wall_seconds: float,
 ) -> Report:
-    chapters = [chapter for chapter in plan.script.chapters if chapter.kept]
     num_left = backlog.num_chunks - backlog.num_resolved
-    files: list[Path] = []
-    if not num_left:
-        files += [plan.folder / f"{plan.stem}.m4b"] if "m4b" in plan.formats else []
-        files += [master.flac(chapter) for chapter in chapters] if "flac" in plan.formats else []
     rate = plan.frontend.spec.sample_rate
+    if num_left:
+        seconds = store.seconds_by_key()
+        audio_seconds = sum(seconds[key] for key in backlog.accepted())
+    else:
+        audio_seconds = sum(store.num_samples(master.flac(chapter)) for chapter in plan.kept_chapters) / rate
+    wanted = [file for file in _made_files(plan, master) if file.suffix[1:] in plan.formats]
+    redos = [
+        f"The redo of {listed.chunk.key} failed ({listed.reason}): the take from before stays."
+        for listed in backlog.failed_redos()
+    ]
     return Report(
         title=plan.script.title,
         folder=str(plan.folder),
-        files=tuple(str(file) for file in files),
-        num_chapters=len(chapters),
+        files=() if num_left else tuple(str(file) for file in wanted),
+        num_chapters=len(plan.kept_chapters),
         num_chunks=backlog.num_chunks,
         num_rendered=tally.num_rendered,
         num_reused=num_reused,
         num_refused=tally.num_refused,
         num_failed=tally.num_failed,
         num_left=num_left,
-        audio_seconds=sum(store.num_samples(master.flac(chapter)) for chapter in chapters) / rate
-        if not num_left
-        else sum(store.seconds_by_key().values()),
+        audio_seconds=audio_seconds,
         rendered_seconds=tally.audio_seconds,
         wall_seconds=wall_seconds,
         missing=tuple(
             Missing(listed.chunk.key, listed.chunk.chapter, listed.chunk.text, listed.reason)
             for listed in backlog.listed()
         ),
-        findings=packed.findings if packed else (),
+        findings=(*(packed.findings if packed else ()), *redos),
     )

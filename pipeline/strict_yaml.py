@@ -26,7 +26,7 @@ Lines = dict[Location, str]
 class Strict(BaseModel):
     """A part of a YAML file whose unknown keys are faults."""
 
-    model_config = {"extra": "forbid", "frozen": True}
+    model_config = {"extra": "forbid", "frozen": True, "allow_inf_nan": False}
 
 
 def read_tree(path: Path) -> tuple[Tree, Lines, list[str]]:
@@ -42,6 +42,7 @@ def read_tree(path: Path) -> tuple[Tree, Lines, list[str]]:
         raise ConfigError(f"{path}: can't be read as UTF-8 text ({error}); save it as UTF-8.") from None
     try:
         root = yaml.compose(text, Loader=yaml.BaseLoader)
+        _refuse_loops(root)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
@@ -106,6 +107,17 @@ def _plain(node: yaml.Node, path: Path, location: Location, lines: Lines, faults
             items.append(_plain(item, path, (*location, i), lines, faults))
         return items
     return node.value
+
+
+def _refuse_loops(node: yaml.Node | None, above: tuple[yaml.Node, ...] = ()) -> None:
+    """An alias may stand inside what it names: a tree without end."""
+    if node is None or isinstance(node, yaml.ScalarNode):
+        return
+    if any(node is other for other in above):
+        raise yaml.MarkedYAMLError(problem="an alias holds itself", problem_mark=node.start_mark)
+    children = node.value if isinstance(node, yaml.SequenceNode) else [n for pair in node.value for n in pair]
+    for child in children:
+        _refuse_loops(child, (*above, node))
 
 
 def _line(location: Location, lines: Lines) -> str:

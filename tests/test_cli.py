@@ -101,6 +101,10 @@ def test_a_manuscript_that_cannot_be_read(command, tmp_path, make, says):
         (["--voice", "tone", "--config", "broken.yaml"], 4, r"broken\.yaml:3"),
         (["--voice", "tone", "--lexicon", "list.yaml"], 4, r"list\.yaml"),
         (["--voice", "unlicensed.yaml"], 4, r"licence"),
+        (["--voice", "tone", "--config", "engine.yaml"], 4, r"engine\.yaml:2: engines\.pipre: unknown key.*piper"),
+        (["--voice", "tone", "--config", "inf.yaml"], 4, r"inf\.yaml:2: master\.peak_dbfs: .*finite"),
+        (["--voice", "tone", "--config", "loop.yaml"], 4, r"loop\.yaml:1: an alias holds itself"),
+        (["--voice", "tone", "--config", "long.yaml"], 4, r"long\.yaml:2: gaps_ms\.chapter: .*60000"),
         (["--voice", "tone", "--output", "small.txt"], 2, r"small\.txt is a file"),
         (["--voice", "tone", "--workers", "0"], 2, r"workers"),
         (["--voise", "tone"], 2, r"--voise"),
@@ -110,6 +114,10 @@ def test_bad_words(command, small_book, tmp_path, words, code, says):
     (tmp_path / "bad.yaml").write_text("gaps_ms:\n  claus: 3\n")
     (tmp_path / "worse.yaml").write_text("render:\n  attempts: many\n")
     (tmp_path / "broken.yaml").write_text("render:\n attempts: [\n")
+    (tmp_path / "engine.yaml").write_text("engines:\n  pipre: {noise_scale: 1}\n")
+    (tmp_path / "inf.yaml").write_text("master:\n  peak_dbfs: -inf\n")
+    (tmp_path / "loop.yaml").write_text("a: &a [*a]\n")
+    (tmp_path / "long.yaml").write_text("gaps_ms:\n  chapter: 99999999999\n")
     (tmp_path / "list.yaml").write_text("- a\n- b\n")
     (tmp_path / "unlicensed.yaml").write_text("engine: tone\nlanguage: en\nlicence: ''\n")
     before = everything_in(tmp_path)
@@ -167,7 +175,7 @@ def test_a_signal_commits_and_says_how_to_go_on(command, small_book, tmp_path, n
     running.send_signal(number)
     _, err = running.communicate(timeout=20)
     assert running.returncode == 130
-    assert re.search(r"Interrupted with \d of 7 chunks left.*same command again", err)
+    assert re.search(r"Interrupted with \d of 7 chunks left.*the same command again to go on", err)
     assert "Traceback" not in err
     num_kept = len([*(folder / "takes").rglob("*.flac")])
     assert num_kept >= 1

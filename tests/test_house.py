@@ -18,9 +18,9 @@ MAY_IMPORT = {
     "manuscript": {"errors"},
     "script": {"manuscript", "engines.base", "strict_yaml", "errors"},
     "engines": {"engines", "script.script", "voices", "errors", "strict_yaml"},
-    "render": {"engines.base", "script", "errors"},
-    "master": {"script.script", "render.takes", "render.store", "render.pcm", "errors"},
-    "review": {"script.spoken", "errors"},
+    "render": {"engines.base", "script", "errors", "whole_file"},
+    "master": {"script.script", "render.takes", "render.store", "render.pcm", "errors", "whole_file"},
+    "review": {"script.spoken", "errors", "whole_file"},
 }
 """Beside itself. What a room is not listed for, it doesn't know."""
 

@@ -49,7 +49,13 @@ def check_sampling(settings: Mapping[str, float]) -> dict[str, float]:
     unknown = sorted(set(settings) - set(defaults))
     if unknown:
         raise ConfigError(f"engines.piper: unknown key {unknown[0]!r}: known are {', '.join(defaults)}")
-    return defaults | dict(settings)
+    checked = defaults | dict(settings)
+    bounds = {"noise_scale": (0, 2), "noise_w_scale": (0, 2), "length_scale": (0.3, 4)}
+    for key, value in checked.items():
+        low, high = bounds[key]
+        if not low <= value <= high:
+            raise ConfigError(f"engines.piper.{key}: must lie between {low} and {high}, not {value}")
+    return checked
 
 
 class PiperFrontend:
@@ -108,14 +114,17 @@ def _speak(session: Any, ids: list[int], request: Request, noise: np.random.Gene
     """One sentence through the graph: `[num_samples]`, not normalised, so that levels stay the model's."""
     sampling = request.sampling
     scales = [sampling["noise_scale"], sampling["length_scale"], sampling["noise_w_scale"]]
-    num_frames = int(len(ids) * _FRAMES_PER_PHONEME * max(sampling["length_scale"], 1.0)) + 64
+    # Lively rhythm stretches some phonemes: by a factor of exp(noise), so by far more than the scale.
+    stretch = max(sampling["length_scale"], 1.0) * max(1.0, 2 ** (2 * sampling["noise_w_scale"] - 1.6))
+    num_frames = int(len(ids) * _FRAMES_PER_PHONEME * stretch) + 64
+    durations = noise.standard_normal((1, 2, len(ids)), np.float32)
     # Frame by frame, so that how many are drawn doesn't change the first ones.
     latents = noise.standard_normal((1, num_frames, _NUM_LATENTS), np.float32).transpose(0, 2, 1)
     feeds = {
         "input": np.array([ids], np.int64),
         "input_lengths": np.array([len(ids)], np.int64),
         "scales": np.array(scales, np.float32),
-        "duration_noise": noise.standard_normal((1, 2, len(ids)), np.float32),
+        "duration_noise": durations,
         "latent_noise": np.ascontiguousarray(latents),
     }
     samples: Samples = session.run(None, feeds)[0].reshape(-1)
@@ -128,7 +137,7 @@ def _model_path(voice: Voice) -> Path:
     if importlib.util.find_spec("piper") is None:
         raise VoiceError(f"The voice {voice.name} needs Piper: pip install 'render-book[offline]'.")
     if package:
-        spec = importlib.util.find_spec(str(package))
+        spec = importlib.util.find_spec(str(package)) if str(package).isidentifier() else None
         if spec is None or not spec.submodule_search_locations:
             raise VoiceError(
                 f"The voice {voice.name} needs the package {str(package).replace('_', '-')}: "
@@ -137,14 +146,14 @@ def _model_path(voice: Voice) -> Path:
         path = Path(spec.submodule_search_locations[0]) / file
     else:
         path = Path(file)
-    if not path.is_file():
-        raise VoiceError(f"The model of the voice {voice.name} isn't at {path}: check its voice file.")
-    expected = str(voice.options.get("sha256", ""))
-    if _sha256(path) != expected:
-        raise VoiceError(
-            f"The model file {path} of the voice {voice.name} isn't the one its voice file names "
-            "(its sha256 differs): install it again, or correct the voice file."
-        )
+    for needed, key in ((path, "sha256"), (Path(f"{path}.json"), "config_sha256")):
+        if not needed.is_file():
+            raise VoiceError(f"The voice {voice.name} needs {needed}, which isn't there: check its voice file.")
+        if _sha256(needed) != str(voice.options.get(key, "")):
+            raise VoiceError(
+                f"{needed} isn't the file that the voice {voice.name} names (options.{key} differs): install it again, "
+                "or correct the voice file."
+            )
     return path
 
 

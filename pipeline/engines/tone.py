@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from pipeline.engines.base import EngineSpec, Failed, RawTake, Request, Stop, with_stop
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, VoiceError
 from pipeline.script.script import Boundary
 from pipeline.strict_yaml import Strict
 from pipeline.voices import Voice
@@ -48,6 +48,8 @@ class Options(Strict):
     faults: tuple[Fault, ...] = ()
     seconds_per_take: float = 0.0
     """How long a take keeps its slot, to stand for a model's work."""
+    opens: bool = True
+    """Whether the model loads."""
 
 
 def open_frontend(voice: Voice) -> ToneFrontend:
@@ -55,7 +57,10 @@ def open_frontend(voice: Voice) -> ToneFrontend:
 
 
 def open_engine(voice: Voice) -> ToneEngine:
-    return ToneEngine(_options(voice))
+    options = _options(voice)
+    if not options.opens:
+        raise VoiceError(f"The voice {voice.name} was told not to open: correct its voice file.")
+    return ToneEngine(options)
 
 
 def check_model(voice: Voice) -> None:

@@ -6,7 +6,6 @@ and an edited sentence encodes its own chapter again and no other.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import OutputError
+from pipeline.whole_file import whole_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,44 +33,25 @@ def encode_chapter(flac: Path, path: Path, *, kbps: int = 64) -> None:
     """
     import av
 
-    partial = path.absolute().with_name(f".{path.name}.part")
-    try:
-        with (
-            open_chapter(flac) as sound,
-            av.open(str(partial), "w", format="mp4", container_options={"fflags": "+bitexact"}) as container,
-        ):
-            stream: Any = container.add_stream("aac", rate=sound.samplerate, layout="mono", bit_rate=kbps * 1000)
-            # `fast` and not the default `twoloop`: three times as fast, and nearer to the source on speech
-            # (docs/decisions/0004-aac.md).
-            stream.codec_context.options = {"flags": "+bitexact", "threads": "1", "aac_coder": "fast"}
-            num_read = 0
-            for block in read_blocks(sound):
-                frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), format="fltp", layout="mono")
-                frame.sample_rate, frame.time_base = sound.samplerate, Fraction(1, sound.samplerate)
-                frame.pts = num_read
-                container.mux(stream.encode(frame))
-                num_read += len(block)
-            container.mux(stream.encode(None))
-            if num_read != sound.frames:
-                raise OutputError(f"{flac} holds {num_read} samples and not {sound.frames}. Delete it and run again.")
-        publish(partial, path)
-    except (av.FFmpegError, OSError) as error:
-        raise cannot_write(path, error) from error
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def publish(partial: Path, path: Path) -> None:
-    """Give a file that is whole its name."""
-    with partial.open("rb") as written:
-        os.fsync(written.fileno())
-    partial.replace(path)
-
-
-def cannot_write(path: Path, error: OSError) -> OutputError:
-    return OutputError(
-        f"{path} can't be written ({error.strerror}): see that its folder is there, is yours to write to and has room."
-    )
+    with (
+        whole_file(path) as partial,
+        open_chapter(flac) as sound,
+        av.open(str(partial), "w", format="mp4", container_options={"fflags": "+bitexact"}) as container,
+    ):
+        stream: Any = container.add_stream("aac", rate=sound.samplerate, layout="mono", bit_rate=kbps * 1000)
+        # `fast` and not the default `twoloop`: three times as fast, and nearer to the source on speech
+        # (docs/decisions/0004-aac.md).
+        stream.codec_context.options = {"flags": "+bitexact", "threads": "1", "aac_coder": "fast"}
+        num_read = 0
+        for block in read_blocks(sound):
+            frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), format="fltp", layout="mono")
+            frame.sample_rate, frame.time_base = sound.samplerate, Fraction(1, sound.samplerate)
+            frame.pts = num_read
+            container.mux(stream.encode(frame))
+            num_read += len(block)
+        container.mux(stream.encode(None))
+        if num_read != sound.frames:
+            raise OutputError(f"{flac} holds {num_read} samples and not {sound.frames}: delete it and run again.")
 
 
 @contextmanager

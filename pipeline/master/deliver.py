@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import IncompleteError, OutputError
-from pipeline.master.aac import FRAME, cannot_write, publish
+from pipeline.master.aac import FRAME
+from pipeline.whole_file import whole_file
 
 MAX_NERO_CHAPTERS = 255
 """The Nero chapter list counts in one byte; the QuickTime chapter track beside it has no such end."""
@@ -78,27 +79,21 @@ def pack_m4b(chapters: Sequence[tuple[str, Path]], tags: Tags, path: Path) -> Pa
     Raises `OutputError` for a chapter that can't be read or has another sample rate, and for a folder that can't be
     written; `IncompleteError` when there is no chapter.
     """
-    import av
-
     if not chapters:
         raise IncompleteError(f"{path.name} would hold no sound: render at least one chapter first.")
     files = [file for _, file in chapters]
     lengths, rate = measure_chapters(files)
     marks = lay_marks([title for title, _ in chapters], lengths)
-    partial = path.absolute().with_name(f".{path.name}.part")
-    findings: list[str] = []
-    try:
-        with open_m4b(partial, marks, rate) as container, open_m4a(files[0]) as first:
-            stream = container.add_stream_from_template(first.streams.audio[0])
-            findings += write_tags(container, stream, tags)
-            # The first packet writes the header, so the cover comes after the tags, and before the sound.
-            findings += add_cover(container, tags.cover) if tags.cover else []
-            copy_packets(container, stream, files, rate)
-        publish(partial, path)
-    except (av.FFmpegError, OSError) as error:
-        raise cannot_write(path, error) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    with (
+        whole_file(path) as partial,
+        open_m4b(partial, marks, rate) as container,
+        open_m4a(files[0]) as first,
+    ):
+        stream = container.add_stream_from_template(first.streams.audio[0])
+        findings = write_tags(container, stream, tags)
+        # The first packet writes the header, so the cover comes after the tags, and before the sound.
+        findings += add_cover(container, tags.cover) if tags.cover else []
+        copy_packets(container, stream, files, rate)
     return Packed(marks, tuple(findings))
 
 
@@ -119,8 +114,8 @@ def lay_marks(titles: Sequence[str], lengths: Sequence[int]) -> tuple[Mark, ...]
 def measure_chapters(files: Sequence[Path]) -> tuple[list[int], int]:
     """How many samples each chapter takes in the book, and the sample rate in Hz they share.
 
-    Whole packets: a chapter is up to two packets (85 ms at 24 kHz) of silence longer than its FLAC. The book's very
-    first packet is not heard.
+    Whole packets: a chapter is up to two packets (85 ms at 24 kHz) of silence longer than its FLAC. A chapter's first
+    packet isn't heard but for silence, and counts to the chapter before; the book's very first isn't heard at all.
     """
     lengths, rates = [], set()
     for file in files:
@@ -133,7 +128,7 @@ def measure_chapters(files: Sequence[Path]) -> tuple[list[int], int]:
             f"The chapters beside {files[0]} have different sample rates ({', '.join(map(str, sorted(rates)))} Hz): "
             "delete them and run again, they are stitched anew."
         )
-    lengths[0] -= FRAME
+    lengths[-1] -= FRAME
     return lengths, rates.pop()
 
 

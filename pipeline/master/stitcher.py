@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,9 +19,10 @@ import soundfile
 
 from pipeline.errors import OutputError
 from pipeline.master.deliver import clean_text
-from pipeline.render.pcm import Pcm, apply_gain
-from pipeline.render.store import StoredTake, sync_folder
+from pipeline.render.pcm import Pcm, apply_gain, measure_level
+from pipeline.render.store import StoredTake
 from pipeline.render.takes import Level
+from pipeline.whole_file import cannot_write, whole_file
 
 _FORM = 1  # raised when stitching changes, so that old chapters are made anew
 
@@ -35,6 +35,7 @@ class MasterRules:
     fade_out_ms: int
     keep_before_ms: int
     keep_after_ms: int
+    trim_below_dbfs: float
     level_dbfs: float
     peak_dbfs: float
 
@@ -89,24 +90,18 @@ def stitch_chapter(
 
     The file appears under its name only when it is whole. Raises `OutputError`.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
     num_samples = 0
     try:
-        with soundfile.SoundFile(temporary, "w", sample_rate, 1, "PCM_16", format="FLAC") as file:
+        with (
+            whole_file(path) as partial,
+            soundfile.SoundFile(partial, "w", sample_rate, 1, "PCM_16", format="FLAC") as file,
+        ):
             _write_tags(file, tags)
             for pcm in _stream(parts, gain_db, rules, sample_rate):
                 file.write(pcm)
                 num_samples += len(pcm)
-        _sync(temporary)
-        temporary.replace(path)
-        sync_folder(path.parent)
-    except (OSError, soundfile.LibsndfileError) as error:
-        raise OutputError(
-            f"{path} can't be written ({error}): free some space, and run the same command again."
-        ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    except soundfile.LibsndfileError as error:
+        raise cannot_write(path, error) from error
     return num_samples
 
 
@@ -144,7 +139,7 @@ def _finish_take(take: StoredTake, gain_db: float, rules: MasterRules) -> Pcm:
         pcm, rate = soundfile.read(take.path, dtype="int16")
     except soundfile.LibsndfileError as error:
         raise OutputError(f"{take.path} can't be read ({error}): run the same command again.") from None
-    level = take.level
+    level = measure_level(pcm, rate, rules.trim_below_dbfs)  # by today's rules, whatever the judge's were
     start = _samples(max(level.lead_ms - rules.keep_before_ms, 0), rate)
     end = len(pcm) - _samples(max(level.trail_ms - rules.keep_after_ms, 0), rate)
     # A take louder than the book's first ones is turned down rather than clipped.
@@ -161,8 +156,3 @@ def _finish_take(take: StoredTake, gain_db: float, rules: MasterRules) -> Pcm:
 
 def _samples(milliseconds: int, sample_rate: int) -> int:
     return milliseconds * sample_rate // 1000
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

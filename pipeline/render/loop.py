@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from pipeline.engines.base import Failed, Frontend, Request
@@ -141,16 +141,20 @@ class Backlog:
     def next(self) -> tuple[Request, bool] | None:
         """The next request and whether it must run alone; None while there is nothing to ask for now.
 
-        Suspects come last, one at a time with nothing beside them.
+        Suspects come first, one at a time with nothing beside them.
         """
         if self._lone_in_flight:
             return None
-        if self._queue:
-            return self._ask(self._queue.popleft()), False
-        if self._suspects and not self._num_in_flight:
+        if self._suspects:
+            if self._num_in_flight:
+                return None  # what is in flight ends first
             self._lone_in_flight = True
             return self._ask(self._suspects.popleft()), True
-        return None
+        return (self._ask(self._queue.popleft()), False) if self._queue else None
+
+    def stamp(self, outcome: Take | Failed) -> Take | Failed:
+        """Say of a failure whether its chunk ran alone: only the asker knows."""
+        return replace(outcome, alone=self._lone_in_flight) if isinstance(outcome, Failed) else outcome
 
     def apply(self, outcome: Take | Failed) -> None:
         """Move on the chunk that an outcome is of. The outcome must already be in the store."""
@@ -187,6 +191,14 @@ class Backlog:
             Listed(chunk, self._items[chunk.key].reason)
             for chunk in self._chunks
             if self._items[chunk.key].state is _State.GIVEN_UP
+        ]
+
+    def failed_redos(self) -> list[Listed]:
+        """Chunks whose new attempt could not be rendered, so that the old take stays."""
+        return [
+            Listed(chunk, self._items[chunk.key].reason)
+            for chunk in self._chunks
+            if self._items[chunk.key].state is _State.ACCEPTED and self._items[chunk.key].reason
         ]
 
     def _ask(self, key: str) -> Request:
@@ -227,7 +239,7 @@ class Backlog:
                 self._split(item)
                 return
             case GiveUp(reason):
-                item.state, item.reason = _State.GIVEN_UP, reason
+                self._give_up(item, reason)
         if item.is_resolved:
             self._resolve(item)
 
@@ -236,8 +248,7 @@ class Backlog:
         halves = halve(chunk.text, self._language) if item.depth < self._rules.max_splits else None
         if halves is None:
             refused = next(o.message for o in reversed(item.history) if o.kind == "refused")
-            item.state = _State.GIVEN_UP
-            item.reason = f"{refused}, in its part {chunk.text[:60]!r}" if item.parent else refused
+            self._give_up(item, f"{refused}, in its part {chunk.text[:60]!r}" if item.parent else refused)
             self._resolve(item)
             return
         item.state, item.inner_ends = _State.SPLIT, halves[2]
@@ -258,6 +269,15 @@ class Backlog:
         for half in parts:
             self._move(half)
 
+    def _give_up(self, item: _Item, reason: str) -> None:
+        """List a chunk; but where a `redo` failed, the take that stood before it stands again."""
+        item.reason = reason
+        accepted = [outcome.attempt for outcome in item.history if outcome.kind == "accepted"]
+        if accepted:
+            item.state, item.attempt = _State.ACCEPTED, accepted[-1]
+        else:
+            item.state = _State.GIVEN_UP
+
     def _resolve(self, item: _Item) -> None:
         """Tell whoever waits for a chunk: its parent, or its chapter."""
         if item.parent:
@@ -267,8 +287,7 @@ class Backlog:
             if parent.state is not _State.SPLIT or not all(part.is_resolved for part in parts):
                 return
             if lost:
-                parent.state = _State.GIVEN_UP
-                parent.reason = lost.reason  # with the text of the smallest part that would not render
+                self._give_up(parent, lost.reason)  # with the text of the smallest part that would not render
                 self._resolve(parent)
             else:
                 done = tuple((part.chunk.key, part.attempt) for part in parts)
@@ -290,8 +309,6 @@ class Tally:
     num_refused: int = 0
     num_failed: int = 0
     audio_seconds: float = 0.0
-    rendered: list[str] = field(default_factory=list)
-    """Keys of the chunks and parts that were rendered in this run, as they came."""
 
     def add(self, outcome: Take | Failed) -> None:
         if isinstance(outcome, Failed):
@@ -301,7 +318,6 @@ class Tally:
         else:
             self.num_rendered += 1
             self.audio_seconds += outcome.num_samples / outcome.sample_rate
-            self.rendered.append(outcome.key)
 
 
 def render_backlog(
@@ -321,7 +337,8 @@ def render_backlog(
     while backlog.is_open():
         while not clock.is_stopping() and pools.num_free() > 0 and (asked := backlog.next()):
             pools.submit(asked[0], alone=asked[1])
-        outcomes = pools.wait(timeout_s=1.0) if backlog.num_in_flight else []
+        waited = pools.wait(timeout_s=1.0) if backlog.num_in_flight or backlog.num_waiting else []
+        outcomes = [backlog.stamp(outcome) for outcome in waited]
         store.record(outcomes)  # bytes first, then the rows that say so
         for outcome in outcomes:
             backlog.apply(outcome)

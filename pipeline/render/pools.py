@@ -47,43 +47,67 @@ class Replica:
         self._engine = spec.open_engine()
         self.num_slots = self._engine.free_slots
         self._inbox: queue.SimpleQueue[tuple[Request, Future[Take | Failed]] | None] = queue.SimpleQueue()
+        self._is_closing = False
+        self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="replica", daemon=True)
         self._thread.start()
 
     def submit(self, request: Request) -> Future[Take | Failed]:
         future: Future[Take | Failed] = Future()
-        self._inbox.put((request, future))
+        if self._error is not None:
+            future.set_exception(self._error)
+        else:
+            self._inbox.put((request, future))
         return future
 
     def close(self) -> None:
-        """Let what is in its slots end, and stop."""
+        """Let what is in its slots end, and stop; what waits is not begun."""
+        self._is_closing = True
         self._inbox.put(None)
         self._thread.join()
 
     def _run(self) -> None:
         rows: dict[str, tuple[Request, Future[Take | Failed]]] = {}
-        closing = False
-        while not (closing and not rows):
-            while not closing and (not rows or self._engine.free_slots):
+        try:
+            self._serve(rows)
+        except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it, not wait for ever
+            self._error = error
+            for _, future in rows.values():
+                future.set_exception(error)
+            while not self._inbox.empty():
+                if item := self._inbox.get():
+                    item[1].set_exception(error)
+
+    def _serve(self, rows: dict[str, tuple[Request, Future[Take | Failed]]]) -> None:
+        while rows or not self._is_closing:
+            while not self._is_closing and (not rows or self._engine.free_slots):
                 try:
                     item = self._inbox.get(block=not rows)
                 except queue.Empty:
                     break
-                if item is None:
-                    closing = True
-                else:
-                    rows[item[0].key] = item
-                    self._engine.admit(item[0])
+                if item is not None and not self._is_closing:
+                    self._admit(item, rows)
             for outcome in self._step([request for request, _ in rows.values()]):
                 request, future = rows.pop(outcome.key)
                 future.set_result(self._judged(outcome, request))
 
+    def _admit(
+        self, item: tuple[Request, Future[Take | Failed]], rows: dict[str, tuple[Request, Future[Take | Failed]]]
+    ) -> None:
+        request, future = item
+        try:
+            self._engine.admit(request)
+        except Exception as error:  # noqa: BLE001 - whatever a model raises is its row's outcome, and is listed
+            future.set_result(_failed(request, error))
+        else:
+            rows[request.key] = item
+
     def _step(self, requests: Sequence[Request]) -> Sequence[RawTake | Failed]:
         try:
             return self._engine.step() if requests else []
-        except Exception as error:  # noqa: BLE001 - whatever a model raises is its rows' outcome, and is listed
-            alone = len(requests) == 1
-            return [_failed(request, error, alone) for request in requests]
+        except Exception as error:  # noqa: BLE001 - as above, of all rows; the engine may still hold some, so:
+            self._engine = self._spec.open_engine()
+            return [_failed(request, error) for request in requests]
 
     def _judged(self, outcome: RawTake | Failed, request: Request) -> Take | Failed:
         if isinstance(outcome, Failed):
@@ -91,13 +115,14 @@ class Replica:
         try:
             return judge_take(outcome, request.text, self._spec.sample_rate, self._spec.judge)
         except Exception as error:  # noqa: BLE001 - a take that can't be judged must be listed, not lost
-            return _failed(request, error, alone=True)
+            return _failed(request, error)
 
 
-def _failed(request: Request, error: Exception, alone: bool) -> Failed:
+def _failed(request: Request, error: Exception) -> Failed:
     out_of_memory = isinstance(error, MemoryError) or "out of memory" in str(error).lower()
     kind: FailureKind = "out of memory" if out_of_memory else "exception"
-    return Failed(request.key, request.attempt, kind, f"{type(error).__name__}: {error}", alone)
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    return Failed(request.key, request.attempt, kind, message)
 
 
 class NoPool:
@@ -132,8 +157,7 @@ class LocalPool:
 
     def wait(self, timeout_s: float) -> list[Take | Failed]:
         done, self._futures = wait(self._futures, timeout_s, FIRST_COMPLETED)
-        # In the order of asking, so that the ledger reads the same twice.
-        return sorted((future.result() for future in done), key=lambda outcome: outcome.key)
+        return [future.result() for future in done]
 
     def close(self) -> None:
         self._replica.close()

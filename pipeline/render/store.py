@@ -17,18 +17,20 @@ import socket
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pipeline.engines.base import Failed
 from pipeline.errors import OutputError
 from pipeline.render.takes import Level, Outcome, Take
+from pipeline.whole_file import cannot_write, write_whole
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS outcomes (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, attempt INTEGER NOT NULL, kind TEXT NOT NULL,
-    alone INTEGER NOT NULL, message TEXT NOT NULL, findings TEXT NOT NULL, recorded_at REAL NOT NULL);
+    alone INTEGER NOT NULL, message TEXT NOT NULL, findings TEXT NOT NULL, judge TEXT NOT NULL,
+    recorded_at REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS outcomes_by_key ON outcomes (key, id);
 CREATE TABLE IF NOT EXISTS takes (
     key TEXT NOT NULL, attempt INTEGER NOT NULL, sha256 TEXT NOT NULL, num_samples INTEGER NOT NULL,
@@ -56,24 +58,31 @@ class StoredTake:
 class Store:
     """The output folder of one book. Only the driver writes in it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, judge: str = "") -> None:
+        """`judge` is a digest of the rules that takes are judged by: a refusal by other rules is no refusal."""
         self.folder = folder
+        self._judge = judge
         self._path = folder / "ledger.sqlite"
         try:
             self._db = sqlite3.connect(self._path, timeout=10, isolation_level=None)
             # A rollback journal and not WAL: the folder may lie on a network file system.
             self._db.executescript(f"PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; {_SCHEMA}")
+            [problem] = self._db.execute("PRAGMA quick_check(1)").fetchone()
         except sqlite3.Error as error:
+            problem = str(error)
+        if problem != "ok":
             raise OutputError(
-                f"The ledger {self._path} can't be used ({error}): if it is damaged, move it away, and the book is "
+                f"The ledger {self._path} can't be used ({problem}): if it is damaged, move it away, and the book is "
                 "rendered anew."
-            ) from error
+            )
 
     def close(self) -> None:
         self._db.close()
 
     def record(self, outcomes: Sequence[Take | Failed]) -> None:
         """Commit what came back: the files of the accepted takes first, then all rows at once."""
+        if not outcomes:
+            return
         for outcome in outcomes:
             if isinstance(outcome, Take) and not outcome.is_refused:
                 write_whole(self._take_path(outcome.key, outcome.attempt), outcome.flac)
@@ -84,15 +93,21 @@ class Store:
                 else:
                     self._insert(outcome.key, outcome.attempt, outcome.kind, outcome.alone, outcome.message)
 
-    def ask_again(self, key: str) -> None:
-        """Note a user's wish for the next attempt at a chunk."""
+    def ask_again(self, keys: Iterable[str]) -> None:
+        """Note a user's wish for the next attempt at some chunks, unless it stands there already."""
+        histories = self.history()
         with self._transaction():
-            self._insert(key, -1, "redo", False, "asked for by the user")
+            for key in dict.fromkeys(keys):
+                if not histories[key] or histories[key][-1].kind != "redo":
+                    self._insert(key, -1, "redo", False, "asked for by the user")
 
-    def history(self) -> dict[str, list[Outcome]]:
-        """All outcomes by key, oldest first."""
-        histories: dict[str, list[Outcome]] = defaultdict(list)
-        rows = self._db.execute("SELECT key, attempt, kind, alone, message FROM outcomes ORDER BY id")
+    def history(self) -> defaultdict[str, list[Outcome]]:
+        """All outcomes by key, oldest first, but for refusals by other rules than today's."""
+        histories: defaultdict[str, list[Outcome]] = defaultdict(list)
+        rows = self._db.execute(
+            "SELECT key, attempt, kind, alone, message FROM outcomes WHERE kind != 'refused' OR judge = ? ORDER BY id",
+            (self._judge,),
+        )
         for key, attempt, kind, alone, message in rows:
             histories[key].append(Outcome(attempt, kind, bool(alone), message))
         return histories
@@ -145,10 +160,14 @@ class Store:
         row = self._db.execute("SELECT sha256 FROM files WHERE path = ?", (self._name(path),)).fetchone()
         return str(row[0]) if row else ""
 
-    def findings(self) -> list[tuple[str, int, str, list[dict[str, str]]]]:
-        """Key, attempt, kind and findings of every outcome that has a finding."""
-        rows = self._db.execute("SELECT key, attempt, kind, findings FROM outcomes WHERE findings != '[]' ORDER BY id")
-        return [(key, attempt, kind, json.loads(findings)) for key, attempt, kind, findings in rows]
+    def remove_stale_files(self, keep: Iterable[Path]) -> None:
+        """Remove the files made here before that are none of `keep`: chapters of an earlier, longer book, say."""
+        kept = {self._name(path) for path in keep}
+        stale = [name for (name,) in self._db.execute("SELECT path FROM files") if name not in kept]
+        for name in stale:
+            (self.folder / name).unlink(missing_ok=True)
+        with self._transaction():
+            self._db.executemany("DELETE FROM files WHERE path = ?", [(name,) for name in stale])
 
     def seconds_by_key(self) -> dict[str, float]:
         """The length of each accepted take, in seconds."""
@@ -187,9 +206,9 @@ class Store:
 
     def _insert(self, key: str, attempt: int, kind: str, alone: bool, message: str, findings: str = "[]") -> None:
         self._db.execute(
-            "INSERT INTO outcomes (key, attempt, kind, alone, message, findings, recorded_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (key, attempt, kind, alone, message, findings, time.time()),
+            "INSERT INTO outcomes (key, attempt, kind, alone, message, findings, judge, recorded_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, attempt, kind, alone, message, findings, self._judge, time.time()),
         )
 
     @contextlib.contextmanager
@@ -206,42 +225,12 @@ class Store:
 
 
 @contextlib.contextmanager
-def open_store(folder: Path) -> Iterator[Store]:
-    store = Store(folder)
+def open_store(folder: Path, judge: str = "") -> Iterator[Store]:
+    store = Store(folder, judge)
     try:
         yield store
     finally:
         store.close()
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that its name only ever stands for all of it, whatever is killed when. Raises `OutputError`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")  # there is one writer, so one name is enough
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise cannot_write(path, error.strerror) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def cannot_write(path: Path, reason: object) -> OutputError:
-    return OutputError(f"{path} can't be written ({reason}): mend that, and run the same command again to go on.")
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename in a folder outlast a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -281,9 +270,10 @@ def _holder(folder: Path) -> str:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Half-written files of a run that was killed."""
-    for part in folder.rglob(".*.part"):
-        part.unlink(missing_ok=True)
+    """Half-written files of a run that was killed: only where this program writes, the folder may hold more."""
+    for pattern in (".*.part", "takes/??/.*.part", "chapters/.*.part"):
+        for part in folder.glob(pattern):
+            part.unlink(missing_ok=True)
 
 
 def _sha256_of(path: Path) -> str:

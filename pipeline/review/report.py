@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pipeline.whole_file import write_whole
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
@@ -67,7 +69,7 @@ class Status:
 
 def write_report(report: Report, path: Path) -> None:
     text = json.dumps(asdict(report) | {"times_real_time": round(report.times_real_time, 2)}, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_whole(path, (text + "\n").encode())
 
 
 def report_as_lines(report: Report) -> Iterator[str]:

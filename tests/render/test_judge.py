@@ -11,7 +11,7 @@ from pipeline.render.judge import judge_take
 from pipeline.render.pcm import apply_gain, measure_level, to_pcm16
 
 RATE = 24_000
-RULES = read_profile(None).judge.rules()
+RULES = read_profile(None).judge_rules()
 TEXT = "A sentence of about forty letters, no more."
 
 
