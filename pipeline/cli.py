@@ -6,6 +6,8 @@ Nothing heavy is imported before a command needs it: `--help` answers at once.
 from __future__ import annotations
 
 import contextlib
+import difflib
+import io
 import os
 import signal
 import sys
@@ -23,6 +25,7 @@ from pipeline.errors import (
     IncompleteError,
     InterruptedByUser,
     RenderBookError,
+    UsageError,
 )
 
 if TYPE_CHECKING:
@@ -153,12 +156,14 @@ def redo(folder: Path, ids: Sequence[str]) -> None:
 @click.command("render-book voices", context_settings=_CONTEXT)
 def voices() -> None:
     """List the voices: name, engine, language, licence."""
+    from pipeline.engines.registry import is_known
     from pipeline.voices import read_voice, voice_names
 
     for name in voice_names():
         voice = read_voice(name)
-        sale = "" if voice.is_for_sale else "  not for sale"
-        click.echo(f"{name:<16} {voice.engine:<8} {voice.language:<4} {voice.licence}{sale}")
+        notes = "" if voice.is_for_sale else "  not for sale"
+        notes += "" if is_known(voice) else "  can't read yet"
+        click.echo(f"{name:<16} {voice.engine:<8} {voice.language:<4} {voice.licence}{notes}")
 
 
 COMMANDS = {"plan": plan, "status": status, "redo": redo, "voices": voices}
@@ -167,6 +172,11 @@ COMMANDS = {"plan": plan, "status": status, "redo": redo, "voices": voices}
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit. A first argument that is no subcommand is a book."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["help"]:
+        words = ["--help"]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a file's name may be no text
     command: click.Command = COMMANDS[words.pop(0)] if words and words[0] in COMMANDS else render
     try:
         command.main(words, prog_name=command.name, standalone_mode=False)
@@ -176,8 +186,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.Abort:
         sys.exit(InterruptedByUser.exit_code)
     except RenderBookError as error:
-        click.echo(str(error), err=True)
+        _say(str(error))
         sys.exit(error.exit_code)
+    except OSError as error:  # of the output itself: what is written elsewhere has errors of its own
+        _say(f"The output can't be written: {error}.")
+        sys.exit(UsageError.exit_code)
     sys.exit(0)
 
 
@@ -185,6 +198,8 @@ def _job(book: Path, voice: str | None, chapters: str | None, **options: Any) ->
     from pipeline.job import Job, parse_chapters
     from pipeline.voices import DEFAULT_VOICE
 
+    if not book.exists() and (close := difflib.get_close_matches(str(book), COMMANDS, n=1)):
+        raise UsageError(f"There is no book {str(book)!r}, nor such a command: did you mean {close[0]}?")
     if book.suffix.lower() in (".yaml", ".yml"):
         raise ConfigError(f"{book} is a job manifest, which this version can't run yet: give it a book.")
     return Job(
@@ -204,7 +219,7 @@ def _finish(report: Report, go_on: str = "the same command again") -> None:
     """Print what a run did, and raise what its exit code must say."""
     from pipeline.review.report import report_as_lines
 
-    if report.num_left:
+    if report.is_stopped:
         raise InterruptedByUser(
             f"Interrupted with {report.num_left} of {report.num_chunks} chunks left; the others are on disk. "
             f"Run {go_on} to go on."
@@ -213,8 +228,8 @@ def _finish(report: Report, go_on: str = "the same command again") -> None:
         click.echo(line)
     if report.missing:
         raise IncompleteError(
-            f"{len(report.missing)} chunks could not be rendered: they are listed above and in "
-            f"{report.folder}/report.json. `render-book redo {report.folder} --chunk ID` tries one again."
+            f"Incomplete: what could not be rendered is listed above and in {report.folder}/report.json. "
+            f"`render-book redo {report.folder} --chunk ID` tries a chunk again."
         )
 
 
@@ -223,7 +238,7 @@ class _Bar:
 
     def __init__(self) -> None:
         self._bar: Any = None
-        self._chapter = ""
+        self._begun: set[str] = set()
         self._started = time.monotonic()
 
     def update(self, progress: Progress) -> None:
@@ -233,9 +248,9 @@ class _Bar:
             self._bar = tqdm(total=progress.num_chunks, unit="chunk", disable=None, dynamic_ncols=True)
         seconds = time.monotonic() - self._started
         rate = f"{progress.audio_seconds / seconds:.1f}x" if seconds > 1 else ""
-        if self._bar.disable and progress.chapter != self._chapter:
-            _say(f"[{progress.num_done}/{progress.num_chunks}] chapter {progress.chapter} {rate}")
-        self._chapter = progress.chapter
+        if self._bar.disable and progress.chapter not in self._begun:
+            _say(f"[{progress.num_done}/{progress.num_chunks}] chapter {progress.chapter} {rate}".rstrip())
+        self._begun.add(progress.chapter)
         self._bar.set_description_str(progress.chapter[:30], refresh=False)
         self._bar.set_postfix_str(f"{progress.audio_seconds / 3600:.2f} h audio, {rate}", refresh=False)
         self._bar.update(progress.num_done - self._bar.n)

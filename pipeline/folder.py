@@ -24,7 +24,11 @@ def check_folder(folder: Path, stem: str, book: Book, source: Path) -> None:
         raise OutputError(f"{folder} is a file: give --output a folder.")
     if source.resolve() == (folder / f"{stem}.m4b").resolve():
         raise OutputError(f"The audiobook would be written over {source}: choose another --output.")
-    if (folder / "job.json").is_file():
+    if not (folder / "job.json").is_file():
+        for name in (f"{stem}.m4b", "chapters"):
+            if (folder / name).exists():
+                raise OutputError(f"{folder / name} is there and isn't from render-book: choose another --output.")
+    else:
         saved = _read_json(folder / "job.json", "source", "title", "authors")
         other = Path(saved["source"])
         same_book = (saved["title"], saved["authors"]) == (book.title, list(book.authors)) and not other.exists()
@@ -79,7 +83,8 @@ def read_status(folder: Path) -> Status:
 
 
 def write_json(path: Path, value: Any) -> None:
-    write_whole(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+    # In ASCII: a path may hold bytes that are no text, and comes back from its escapes as it was.
+    write_whole(path, (json.dumps(value, indent=1) + "\n").encode())
 
 
 def _read_json(path: Path, *keys: str) -> Any:
@@ -91,8 +96,8 @@ def _read_json(path: Path, *keys: str) -> Any:
         return value
     except (OSError, ValueError):
         raise OutputError(
-            f"{path.parent} holds no book of render-book ({path.name} can't be read): give the folder that one was "
-            "rendered into, or render it again."
+            f"{path.parent} holds no book of render-book: {path.name} is missing or damaged. Give the folder that one "
+            "was rendered into; or remove the file, and render the book again: its takes stay."
         ) from None
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -78,15 +78,27 @@ class GapsProfile(Strict):
 
 
 class DeliverProfile(Strict):
-    formats: tuple[str, ...]
+    formats: tuple[Literal["m4b", "flac"], ...] = Field(min_length=1)
     aac_kbps: int = Field(ge=16, le=320)
 
 
-class EnginesProfile(Strict):
-    """Sampling by engine. What an engine's keys mean stands at its `check_sampling`."""
+class ToneProfile(Strict):
+    pass
 
-    tone: dict[str, float] = Field(default_factory=dict)
-    piper: dict[str, float] = Field(default_factory=dict)
+
+class PiperProfile(Strict):
+    """How lively the voice is, and its rhythm; a `length_scale` above 1 is slower."""
+
+    noise_scale: float = Field(ge=0, le=2)
+    noise_w_scale: float = Field(ge=0, le=2)
+    length_scale: float = Field(ge=0.3, le=4)
+
+
+class EnginesProfile(Strict):
+    """Sampling, by engine."""
+
+    tone: ToneProfile = ToneProfile()
+    piper: PiperProfile
 
 
 class Profile(Strict):

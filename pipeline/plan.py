@@ -63,13 +63,13 @@ def _ranges(chapters: Sequence[int]) -> str:
 
 def make_plan(job: Job) -> Plan:
     """Read, speak and split a manuscript; nothing is written. Raises every error a job can have."""
+    book = read_manuscript(job.source)
     profile = read_profile(job.config)
     formats = parse_formats(job.formats or profile.deliver.formats)
     voice = read_voice(job.voice)
     frontend = registry.open_frontend(voice)
-    sampling = registry.sampling(voice, getattr(profile.engines, voice.engine, {}))
+    sampling: dict[str, float] = getattr(profile.engines, voice.engine).model_dump()
     lexicon = read_lexicon(job.lexicon) if job.lexicon else None
-    book = read_manuscript(job.source)
     # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
     name = job.source.stem.encode(errors="replace").decode()  # a file's name may be no text
     book = replace(book, title=book.title or name, language=book.language or voice.language)

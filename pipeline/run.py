@@ -74,15 +74,15 @@ def render_book(
         try:
             with _open_pools(plan, backlog) as pools:
                 tally = _render(plan, backlog, pools, store, clock, master, on_progress)
-            master.collect(wait=True)
+            is_stopped = clock.is_stopping()
+            master.collect(wait=not is_stopped)  # after a stop, what waits to be stitched is the next run's
         finally:
             master.close()
-        num_left = backlog.num_chunks - backlog.num_resolved
-        packed = None if num_left else _deliver(plan, store, master)
-        if not num_left and job.chapters is None:
+        packed = None if is_stopped else _deliver(plan, store, master)
+        if not is_stopped and job.chapters is None:
             store.remove_stale_files([*_made_files(plan, master), *(master.m4a(c) for c in plan.kept_chapters)])
         wall_seconds = time.monotonic() - started
-        report = _report(plan, backlog, store, master, tally, num_reused, packed, wall_seconds)
+        report = _report(plan, backlog, store, master, tally, num_reused, packed, is_stopped, wall_seconds)
         write_report(report, plan.folder / "report.json")
         return report
 
@@ -223,11 +223,12 @@ def _report(
     tally: Tally,
     num_reused: int,
     packed: Packed | None,
+    is_stopped: bool,
     wall_seconds: float,
 ) -> Report:
     num_left = backlog.num_chunks - backlog.num_resolved
     rate = plan.frontend.spec.sample_rate
-    if num_left:
+    if is_stopped:
         seconds = store.seconds_by_key()
         audio_seconds = sum(seconds[key] for key in backlog.accepted())
     else:
@@ -240,7 +241,7 @@ def _report(
     return Report(
         title=plan.script.title,
         folder=str(plan.folder),
-        files=() if num_left else tuple(str(file) for file in wanted),
+        files=() if is_stopped else tuple(str(file) for file in wanted),
         num_chapters=len(plan.kept_chapters),
         num_chunks=backlog.num_chunks,
         num_rendered=tally.num_rendered,
@@ -248,6 +249,7 @@ def _report(
         num_refused=tally.num_refused,
         num_failed=tally.num_failed,
         num_left=num_left,
+        is_stopped=is_stopped,
         audio_seconds=audio_seconds,
         rendered_seconds=tally.audio_seconds,
         wall_seconds=wall_seconds,

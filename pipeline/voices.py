@@ -8,12 +8,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipeline.errors import ConfigError, VoiceError
 from pipeline.shipped import shipped
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
 DEFAULT_VOICE = "alba"
+
+Options = TypeVar("Options", bound="BaseModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,16 @@ class Voice:
     licence: str
     credit: str
     options: Mapping[str, Any]
+
+    def options_as(self, model: type[Options]) -> Options:
+        """The options by an engine's schema. Raises `ConfigError` with all faults."""
+        from pydantic import ValidationError
+
+        try:
+            return model.model_validate(self.options)
+        except ValidationError as error:
+            faults = [f"options.{'.'.join(map(str, f['loc']))}: {f['msg'].lower()}" for f in error.errors()]
+            raise ConfigError("\n".join(f"The voice file {self.name}: {fault}" for fault in faults)) from None
 
     @property
     def is_for_sale(self) -> bool:

@@ -104,6 +104,8 @@ def test_a_manuscript_that_cannot_be_read(command, tmp_path, make, says):
         (["--voice", "tone", "--config", "engine.yaml"], 4, r"engine\.yaml:2: engines\.pipre: unknown key.*piper"),
         (["--voice", "tone", "--config", "inf.yaml"], 4, r"inf\.yaml:2: master\.peak_dbfs: .*finite"),
         (["--voice", "tone", "--config", "loop.yaml"], 4, r"loop\.yaml:1: an alias holds itself"),
+        (["--voice", "tone", "--config", "mp3.yaml"], 4, r"mp3\.yaml:2: deliver\.formats\[0\]: .*'m4b' or 'flac'"),
+        (["--voice", "tone", "--config", "slow.yaml"], 4, r"slow\.yaml:1: engines\.piper\.length_scale: .*0\.3"),
         (["--voice", "tone", "--config", "long.yaml"], 4, r"long\.yaml:2: gaps_ms\.chapter: .*60000"),
         (["--voice", "tone", "--output", "small.txt"], 2, r"small\.txt is a file"),
         (["--voice", "tone", "--workers", "0"], 2, r"workers"),
@@ -118,6 +120,8 @@ def test_bad_words(command, small_book, tmp_path, words, code, says):
     (tmp_path / "inf.yaml").write_text("master:\n  peak_dbfs: -inf\n")
     (tmp_path / "loop.yaml").write_text("a: &a [*a]\n")
     (tmp_path / "long.yaml").write_text("gaps_ms:\n  chapter: 99999999999\n")
+    (tmp_path / "mp3.yaml").write_text("deliver:\n  formats: [mp3]\n")
+    (tmp_path / "slow.yaml").write_text("engines: {piper: {length_scale: 0}}\n")
     (tmp_path / "list.yaml").write_text("- a\n- b\n")
     (tmp_path / "unlicensed.yaml").write_text("engine: tone\nlanguage: en\nlicence: ''\n")
     before = everything_in(tmp_path)
@@ -241,8 +245,8 @@ def test_results_go_to_stdout_and_messages_to_stderr(command, small_book):
 
 def test_voices_are_listed_with_their_licence(command):
     lines = command("voices").out.splitlines()
-    assert any(re.match(r"alba +pocket +en +CC-BY-4\.0$", line) for line in lines)
-    assert any(re.match(r"cosette .*CC-BY-NC-4\.0  not for sale$", line) for line in lines)
+    assert any(re.match(r"alba +pocket +en +CC-BY-4\.0  can't read yet$", line) for line in lines)
+    assert any(re.match(r"cosette .*CC-BY-NC-4\.0  not for sale", line) for line in lines)
     assert len(lines) == len([*(ROOT / "voices").glob("*.yaml")])
 
 
@@ -279,3 +283,47 @@ def test_help_answers_in_half_a_second():
         after = os.times()
         best = min(best, after.children_user + after.children_system - before.children_user - before.children_system)
     assert best < 0.5
+
+
+def test_a_mistyped_command_or_a_missing_book_is_named_before_the_voice(command):
+    assert "did you mean status?" in command("stauts").err
+    ran = command("nosuch.epub")
+    assert (ran.code, "nosuch.epub doesn't exist" in ran.err) == (3, True)
+    assert command("help").out == command("--help").out
+
+
+def test_a_file_name_that_is_no_text(tmp_path):
+    name = os.fsencode(tmp_path) + b"/bad\xff.txt"
+    Path(os.fsdecode(name)).write_text("This is a book of one sentence.")
+    ran = render_book_command(os.fsdecode(name), "--voice", "tone", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    [folder] = (tmp_path / "output").iterdir()
+    assert render_book_command("redo", folder, cwd=tmp_path).code == 0
+
+
+def test_output_that_cannot_be_written(small_book, tmp_path):
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "pipeline.cli", "plan", small_book, "--voice", "tone"]
+        ran = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ran.returncode, "No space left" in ran.stderr, "Traceback" in ran.stderr) == (2, True, False)
+
+
+def test_files_of_others_are_not_written_over(command, small_book, tmp_path):
+    (tmp_path / "out" / "chapters").mkdir(parents=True)
+    ran = command(small_book, "--voice", "tone", "--output", "out")
+    assert (ran.code, "isn't from render-book" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        ("engine: tune\nlanguage: en\nlicence: CC0-1.0\n", 4, r"no engine 'tune' \(did you mean tone\?\)"),
+        ("engine: piper\nlanguage: en\nlicence: CC0-1.0\noptions: {fiel: x}\n", 4, r"options\.file.*required"),
+        ("engine: tone\nlanguage: en\nlicence: CC0-1.0\nlicense: x\n", 4, r"v\.yaml:4: license: unknown key"),
+    ],
+)
+def test_a_voice_file_with_a_mistake(command, small_book, tmp_path, text, code, says):
+    (tmp_path / "v.yaml").write_text(text)
+    ran = command(small_book, "--voice", "v.yaml")
+    assert ran.code == code
+    assert re.search(says, ran.err), ran.err

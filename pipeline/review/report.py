@@ -34,6 +34,8 @@ class Report:
     num_refused: int
     num_failed: int
     num_left: int
+    is_stopped: bool
+    """A signal came before the book was packed."""
     audio_seconds: float
     """Length of the delivered audio; of the accepted takes while the book isn't finished."""
     rendered_seconds: float
@@ -75,23 +77,28 @@ def write_report(report: Report, path: Path) -> None:
 def report_as_lines(report: Report) -> Iterator[str]:
     """For the terminal: files first, since they are what was asked for."""
     yield from report.files
-    reused = f"{report.num_reused} of {report.num_chunks} chunks were already there"
-    rendered = f"{report.num_rendered} takes rendered at {report.times_real_time:.1f} x real time"
-    done = [rendered] if report.num_rendered else []
-    done += [reused] if report.num_reused else []
-    yield f"{clock_time(report.audio_seconds)} of audio in {report.num_chapters} chapters; {', '.join(done)}."
+    done = [f"{clock_time(report.audio_seconds)} of audio in {count(report.num_chapters, 'chapter')}"]
+    if report.num_rendered:
+        done.append(f"{count(report.num_rendered, 'take')} rendered at {report.times_real_time:.1f} x real time")
+    if report.num_reused:
+        done.append(f"{report.num_reused} of {count(report.num_chunks, 'chunk')} already there")
     if report.num_refused:
-        yield f"{report.num_refused} takes were refused and rendered again."
+        done.append(f"{count(report.num_refused, 'take')} refused")
+    yield "; ".join(done) + "."
     yield from report.findings
     yield from missing_as_lines(report.missing)
 
 
 def missing_as_lines(missing: Sequence[Missing]) -> Iterator[str]:
     if missing:
-        yield f"{len(missing)} chunks could not be rendered and are missing from the audio:"
+        yield f"Missing from the audio, since it could not be rendered: {count(len(missing), 'chunk')}."
     for chunk in missing:
         yield f"  chapter {chunk.chapter}, {chunk.id}: {chunk.reason}"
         yield f"    {chunk.text if len(chunk.text) <= 400 else chunk.text[:399] + '…'}"
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def clock_time(seconds: float) -> str:

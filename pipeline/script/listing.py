@@ -64,16 +64,19 @@ def script_as_lines(book: Book, script: Script, gap_ms: GapMs) -> Iterator[str]:
             yield f"  {chapter.index:>3}  {title:<44}  {chapter.num_words:>6}  {len(chapter.chunks):>6}"
         else:
             yield f"  {chapter.index:>3}  {title:<44}  not read: {chapter.reason}"
-    reasons = dict.fromkeys(left.reason for left in book.left_out)
-    if reasons:
+    left_out = [left for left in book.left_out if left.reason != "document head"]
+    if left_out:
         yield ""
         yield "  left out inside the chapters (the texts are in plan --json):"
-        for reason in reasons:
-            texts = [left.text for left in book.left_out if left.reason == reason]
+        for reason in dict.fromkeys(left.reason for left in left_out):
+            texts = [left.text for left in left_out if left.reason == reason]
             yield f"    {len(texts):>4} x {reason}, such as {_short(texts[0])}"
     findings = [finding for chunk in script.chunks for finding in chunk.findings]
-    for finding in dict.fromkeys(findings):
-        yield f"  {findings.count(finding):>4} x {finding}"
+    if findings:
+        yield ""
+        yield "  read, and worth a look:"
+        for finding in dict.fromkeys(findings):
+            yield f"    {findings.count(finding):>4} x {finding.split(' ', 1)[1]}"
     yield ""
     words = sum(chapter.num_words for chapter in script.chapters if chapter.kept)
     yield f"  {words} words, {len(script.chunks)} chunks, about {_hours(expected_hours(script, gap_ms))}"

@@ -25,8 +25,9 @@ CUT_IN_WORD = "s-001 cut inside a word: the word alone reaches the token budget"
 SHORT_ALONE = "s-002 one or two words alone: no neighbour to ride with"
 
 # After a mark that a space follows ("1,200" and "3:30" are no clauses), any dash, or before a bracket.
-_CLAUSE = re.compile(r"[;:,)\]][\"'”’»)\]]*(?=\s)|—+[\"'”’»]*|(?<=\s)(?=[(\[])")
+_CLAUSE = re.compile(r"[;:,)\]][\"'”’»)\]]*(?=\s)|—+[\"'”’»,;:.!?)\]]*|(?<=\s)(?=[(\[])")
 _WORD_GAP = re.compile(r"(?<=\S)\s+(?=\S)")
+_LEADING_MARKS = re.compile(r"\A(?:[,;:—–]|-(?=\s)|\s)+(?=.)")
 _SPEAKABLE = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -87,7 +88,7 @@ def run_text(text: str, run: Run) -> str:
     for i, piece in enumerate(run[:-1]):
         if piece.ends is not Boundary.CLAUSE and piece.ends is not Boundary.SENTENCE:
             parts[i] = with_stop(parts[i])
-    return " ".join(parts)
+    return _LEADING_MARKS.sub("", " ".join(parts)) if parts else ""
 
 
 def halve(text: str, language: str) -> tuple[str, str, Boundary] | None:

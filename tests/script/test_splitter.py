@@ -167,6 +167,13 @@ def test_a_sentence_of_119_words_is_spoken_whole_with_commas_and_without(comma):
     assert all(chunk.num_tokens < BUDGET for chunk in script.chunks)
 
 
+def test_a_chunk_never_starts_with_a_mark_that_belongs_before_it():
+    clause = "in the year of grace of the old king who never came back —, and"
+    for text in texts(script_of(" ".join([clause] * 6), "— Well, I never saw him again.")):
+        assert text[0].isalpha(), text
+    assert texts(script_of("-5 degrees were too cold for her."))[0].startswith("-")
+
+
 def test_a_comma_inside_a_number_and_a_colon_inside_a_time_are_no_clauses():
     sentence = " ".join(["at 3:30 the sum was 12,000,000,000,000,000,000 or so"] * 6)
     for text in texts(script_of(sentence)):
