@@ -19,8 +19,9 @@ from pipeline.master.chapters import ChapterMaster
 from pipeline.master.deliver import Packed, Tags, pack_m4b
 from pipeline.master.stitcher import join_takes
 from pipeline.plan import Plan, find_chunk, make_plan
+from pipeline.render.backlog import Backlog, Composite, RenderRules
 from pipeline.render.judge import make_take
-from pipeline.render.loop import Backlog, Clock, Composite, RenderRules, Tally, render_backlog
+from pipeline.render.loop import Clock, Tally, render_backlog
 from pipeline.render.pools import LocalPool, NoPool, Pools, ReplicaSpec
 from pipeline.render.store import Store, hold_folder, open_store
 from pipeline.render.takes import Finding, Take

@@ -104,6 +104,27 @@ class Engine(Protocol):
         ...
 
 
+class OneSlot:
+    """What an engine that isn't batched is made of: one request at a time, rendered whole by `render`."""
+
+    def __init__(self) -> None:
+        self._request: Request | None = None
+
+    @property
+    def free_slots(self) -> int:
+        return 0 if self._request else 1
+
+    def admit(self, request: Request) -> None:
+        self._request = request
+
+    def step(self) -> list[RawTake | Failed]:
+        request, self._request = self._request, None
+        return [self.render(request)] if request else []
+
+    def render(self, request: Request) -> RawTake | Failed:
+        raise NotImplementedError
+
+
 END_OF_SENTENCE = ".!?…"
 CLOSERS = "\"'”’»)]}›"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.engines.base import EngineSpec, Failed, RawTake, Request, Samples, Stop, with_stop
+from pipeline.engines.base import EngineSpec, Failed, OneSlot, RawTake, Request, Samples, Stop, with_stop
 from pipeline.engines.tokens import count_wordpunct
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
@@ -70,28 +70,14 @@ class PiperFrontend:
         return (len(prepared) // 6 + 4) * SAMPLE_RATE // HOP
 
 
-class PiperEngine:
-    """One slot, one thread: a replica's bits must not depend on how many cores it finds."""
+class PiperEngine(OneSlot):
+    """One thread: a replica's bits must not depend on how many cores it finds."""
 
     def __init__(self, voice: Voice) -> None:
-        model = _model_path(voice)
-        self._model = _load(model)
-        self._request: Request | None = None
+        super().__init__()
+        self._model = _load(_model_path(voice))
 
-    @property
-    def free_slots(self) -> int:
-        return 0 if self._request else 1
-
-    def admit(self, request: Request) -> None:
-        self._request = request
-
-    def step(self) -> list[RawTake | Failed]:
-        request, self._request = self._request, None
-        if request is None:
-            return []
-        return [self._render(request)]
-
-    def _render(self, request: Request) -> RawTake | Failed:
+    def render(self, request: Request) -> RawTake | Failed:
         noise = np.random.Generator(np.random.Philox(request.seed))
         parts: list[Samples] = []
         for phonemes in self._model.phonemize(request.text):
@@ -177,6 +163,8 @@ def _load(path: Path) -> Any:
         providers=["CPUExecutionProvider"],
     )
     config = PiperConfig.from_dict(json.loads(Path(f"{path}.json").read_text(encoding="utf-8")))
+    if config.sample_rate != SAMPLE_RATE:
+        raise VoiceError(f"{path} speaks at {config.sample_rate} Hz: only voices of {SAMPLE_RATE} Hz can be used.")
     return PiperVoice(config=config, session=session)
 
 

@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-from pipeline.engines.base import EngineSpec, Failed, RawTake, Request, Stop, with_stop
+from pipeline.engines.base import EngineSpec, Failed, OneSlot, RawTake, Request, Stop, with_stop
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
 from pipeline.strict_yaml import Strict
@@ -78,25 +78,13 @@ class ToneFrontend:
         return 2 * FRAMES_PER_TOKEN * self.num_tokens(prepared)
 
 
-class ToneEngine:
-    """One slot. `admit` and `step` as the protocol has them."""
-
+class ToneEngine(OneSlot):
     def __init__(self, options: Options) -> None:
+        super().__init__()
         self._options = options
         self._frontend = ToneFrontend()
-        self._request: Request | None = None
 
-    @property
-    def free_slots(self) -> int:
-        return 0 if self._request else 1
-
-    def admit(self, request: Request) -> None:
-        self._request = request
-
-    def step(self) -> list[RawTake | Failed]:
-        request, self._request = self._request, None
-        if request is None:
-            return []
+    def render(self, request: Request) -> RawTake | Failed:
         time.sleep(self._options.seconds_per_take)
         deeds = {fault.do for fault in self._options.faults if fault.applies(request)}
         if "die" in deeds:
@@ -104,7 +92,7 @@ class ToneEngine:
         if "hang" in deeds:
             time.sleep(3600)
         if "raise" in deeds:
-            return [Failed(request.key, request.attempt, "exception", "the tone was told to fail")]
+            return Failed(request.key, request.attempt, "exception", "the tone was told to fail")
         num_frames = FRAMES_PER_TOKEN * self._frontend.num_tokens(request.text)
         stop: Stop = "eos"
         if "miss-eos" in deeds:
@@ -118,7 +106,7 @@ class ToneEngine:
             samples[:] = 0.0
         if "nan" in deeds:
             samples[len(samples) // 2] = np.nan
-        return [RawTake(request.key, request.attempt, stop, samples.astype(np.float32), num_frames)]
+        return RawTake(request.key, request.attempt, stop, samples.astype(np.float32), num_frames)
 
 
 def _sine(request: Request, num_samples: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.engines.base import Failed, RawTake, Request
-from pipeline.engines.tone import ToneEngine, ToneFrontend, open_engine
+from pipeline.engines.tone import ToneFrontend, open_engine
 from pipeline.job import read_profile
 from pipeline.render.pools import LocalPool, ReplicaSpec
 from pipeline.render.takes import Take
@@ -14,7 +14,7 @@ from pipeline.voices import read_voice
 RATE = ToneFrontend.spec.sample_rate
 
 
-class Broken(ToneEngine):
+class Broken:
     """Two slots. It raises for texts that say where."""
 
     def __init__(self) -> None:
