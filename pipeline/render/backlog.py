@@ -295,5 +295,4 @@ def as_outcome(outcome: Take | Failed) -> Outcome:
     """What the ledger remembers of an outcome, for `next_move`."""
     if isinstance(outcome, Failed):
         return Outcome(outcome.attempt, outcome.kind, outcome.alone, outcome.message)
-    says = "; ".join(finding.says for finding in outcome.findings if finding.grade == "refuse")
-    return Outcome(outcome.attempt, "refused" if outcome.is_refused else "accepted", False, says)
+    return Outcome(outcome.attempt, "refused" if outcome.is_refused else "accepted", False, outcome.refusal)

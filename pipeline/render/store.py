@@ -186,7 +186,6 @@ class Store:
 
     def _insert_take(self, take: Take) -> None:
         findings = json.dumps([asdict(finding) for finding in take.findings])
-        refusals = "; ".join(finding.says for finding in take.findings if finding.grade == "refuse")
         kind = "refused" if take.is_refused else "accepted"
         if not take.is_refused:
             self._db.execute(
@@ -202,7 +201,7 @@ class Store:
                     json.dumps(asdict(take.level)),
                 ),
             )
-        self._insert(take.key, take.attempt, kind, False, refusals, findings)
+        self._insert(take.key, take.attempt, kind, False, take.refusal, findings)
 
     def _insert(self, key: str, attempt: int, kind: str, alone: bool, message: str, findings: str = "[]") -> None:
         self._db.execute(

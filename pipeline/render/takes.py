@@ -47,6 +47,11 @@ class Take:
     def is_refused(self) -> bool:
         return any(finding.grade == "refuse" for finding in self.findings)
 
+    @property
+    def refusal(self) -> str:
+        """What the judge refused it for; empty for an accepted take."""
+        return "; ".join(finding.says for finding in self.findings if finding.grade == "refuse")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
