@@ -40,7 +40,7 @@ Commands (each has its own --help):
   render-book plan BOOK      what would be read: chapters, words, chunks, hours
   render-book status DIR     how far a book is, also while it renders
   render-book redo DIR       the next attempt of single chunks
-  render-book voices         who can read
+  render-book voices         who can read; `voices add`, `voices fetch NAME`
 
 \b
 Exit codes:
@@ -68,6 +68,11 @@ def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--config", type=path, metavar="F", help="A render profile over configs/default.yaml."),
         click.option("--chapters", metavar="LIST", help="Only these, as `plan` numbers them: 1-3,7."),
         click.option("--voice", metavar="V", help="Who reads: a name of `voices`, or a voice file. [alba]"),
+        click.option(
+            "--frames-after-eos", type=click.IntRange(0, 50), metavar="N", help="Frames (80 ms) kept after it (Pocket)."
+        ),
+        click.option("--eos-threshold", type=float, metavar="T", help="Lower ends speech earlier (Pocket)."),
+        click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"]), help="Number format (Pocket)."),
     ):
         command = option(command)
     return command
@@ -78,6 +83,7 @@ def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_book_options
 @click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Folder. [output/<title>]")
 @click.option("--format", "formats", metavar="LIST", help="m4b, flac, or both: m4b,flac. [m4b]")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), help="Where the model runs (Pocket).")
 @click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="Models at once.")
 @click.version_option(__version__, prog_name="render-book")
 def render(book: Path, output: Path | None, formats: str | None, workers: int, **options: Any) -> None:
@@ -153,17 +159,62 @@ def redo(folder: Path, ids: Sequence[str]) -> None:
     _finish(report, f"render-book redo {folder}")
 
 
-@click.command("render-book voices", context_settings=_CONTEXT)
-def voices() -> None:
+@click.group("render-book voices", context_settings=_CONTEXT, invoke_without_command=True)
+@click.pass_context
+def voices(context: click.Context) -> None:
     """List the voices: name, engine, language, licence."""
-    from pipeline.engines.registry import is_known
+    if context.invoked_subcommand is not None:
+        return
     from pipeline.voices import read_voice, voice_names
 
     for name in voice_names():
         voice = read_voice(name)
         notes = "" if voice.is_for_sale else "  not for sale"
-        notes += "" if is_known(voice) else "  can't read yet"
         click.echo(f"{name:<16} {voice.engine:<8} {voice.language:<4} {voice.licence}{notes}")
+
+
+@voices.command("fetch", context_settings=_CONTEXT)
+@click.argument("name", metavar="NAME")
+def fetch_voice(name: str) -> None:
+    """Download what the voice NAME needs, so that books can be rendered without a network."""
+    from pipeline.engines import registry
+    from pipeline.voices import read_voice
+
+    voice = read_voice(name)
+    registry.check_engine(voice)
+    registry.open_frontend(voice)
+    registry.check_model(voice)
+    click.echo(f"The voice {voice.name} has all it needs on this machine.")
+    if not voice.is_for_sale:
+        click.echo(f"Its licence is {voice.licence}: an audiobook read by it may not be sold.")
+
+
+@voices.command("add", context_settings=_CONTEXT)
+@click.argument("recording", metavar="RECORDING", type=click.Path(path_type=Path))
+@click.option("--name", required=True, metavar="N", help="What --voice will call it.")
+@click.option("--licence", required=True, metavar="L", help="Under which you may use it, such as CC-BY-4.0 or own.")
+@click.option("--credit", default="", metavar="C", help="Whose voice it is.")
+@click.option("--language", default="en", show_default=True, metavar="L", help="What it reads, as a language tag.")
+@click.option("--model", default="english", show_default=True, metavar="M", help="Pocket TTS model that it is for.")
+@click.option("--codec", default="", metavar="C", help="Of a transformers checkpoint: its codec's folder.")
+def add_voice(recording: Path, name: str, licence: str, credit: str, language: str, model: str, codec: str) -> None:
+    """Make a voice of a RECORDING of a narrator (10 to 30 s, any audio format), which you may use so.
+
+    It is encoded once, by weights with an encoder, and kept with your other voices: --voice N then reads with it.
+    """
+    from pipeline import voices as kept
+    from pipeline.engines.pocket.clone import clone_voice
+
+    kept.check_new_name(name)
+    if not licence.strip():
+        raise UsageError("--licence must say under which licence you may use this voice.")
+    cloned = clone_voice(recording, f"{name}.safetensors", model, codec)
+    voice_file = {"engine": "pocket", "language": language, "licence": licence}
+    voice_file |= {"credit": credit} if credit else {}
+    path = kept.add_voice(name, {**voice_file, "options": cloned.options}, {f"{name}.safetensors": cloned.data})
+    click.echo(f"Added the voice {name} from {min(cloned.seconds, 30):.1f} s of {recording}: {path}")
+    if cloned.seconds > 30:
+        click.echo(f"Only the first 30 of its {cloned.seconds:.0f} s are used.")
 
 
 COMMANDS = {"plan": plan, "status": status, "redo": redo, "voices": voices}
@@ -194,6 +245,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(0)
 
 
+_POCKET_FLAGS = ("dtype", "device", "eos_threshold", "frames_after_eos")
+
+
 def _job(book: Path, voice: str | None, chapters: str | None, **options: Any) -> Job:
     from pipeline.job import Job, parse_chapters
     from pipeline.voices import DEFAULT_VOICE
@@ -202,8 +256,10 @@ def _job(book: Path, voice: str | None, chapters: str | None, **options: Any) ->
         raise UsageError(f"There is no book {str(book)!r}, nor such a command: did you mean {close[0]}?")
     if book.suffix.lower() in (".yaml", ".yml"):
         raise ConfigError(f"{book} is a job manifest, which this version can't run yet: give it a book.")
+    said = {name: options.pop(name, None) for name in _POCKET_FLAGS}
     return Job(
         source=book,
+        settings={f"engines.pocket.{name}": str(value) for name, value in said.items() if value is not None},
         voice=voice or DEFAULT_VOICE,
         chapters=parse_chapters(chapters) if chapters is not None else None,
         **options,

@@ -50,7 +50,8 @@ def write_job(folder: Path, job: Job, book: Book, formats: Sequence[str]) -> Non
 
 def read_job(folder: Path) -> Job:
     """The job that an output folder was made by. Raises `OutputError` where there is none."""
-    saved = _read_json(folder / "job.json", "source", "config", "lexicon", "voice", "chapters", "formats", "seed")
+    keys = ("source", "config", "lexicon", "voice", "chapters", "formats", "seed", "settings")
+    saved = _read_json(folder / "job.json", *keys)
     return Job(
         source=Path(saved["source"]),
         config=Path(saved["config"]) if saved["config"] else None,
@@ -60,6 +61,7 @@ def read_job(folder: Path) -> Job:
         chapters=tuple(saved["chapters"]) if saved["chapters"] else None,
         formats=tuple(saved["formats"]),
         seed=saved["seed"],
+        settings=saved["settings"],
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from pipeline.engines.base import Hardware
 from pipeline.errors import UsageError
 from pipeline.script.script import Boundary
 from pipeline.shipped import shipped
@@ -82,11 +83,26 @@ class DeliverProfile(Strict):
     aac_kbps: int = Field(ge=16, le=320)
 
 
-class ToneProfile(Strict):
+class EngineProfile(Strict):
+    """What a profile says of an engine. By default all of it is sampling, which is in a chunk's key."""
+
+    def sampling(self) -> dict[str, float]:
+        return self.model_dump()
+
+    def voice_options(self) -> dict[str, str]:
+        """What stands in place of the voice file's own options."""
+        return {}
+
+    def hardware(self, num_threads: int) -> Hardware:
+        """What a replica with so many cores may use."""
+        return Hardware(num_threads=num_threads)
+
+
+class ToneProfile(EngineProfile):
     pass
 
 
-class PiperProfile(Strict):
+class PiperProfile(EngineProfile):
     """How lively the voice is, and its rhythm; a `length_scale` above 1 is slower."""
 
     noise_scale: float = Field(ge=0, le=2)
@@ -94,11 +110,38 @@ class PiperProfile(Strict):
     length_scale: float = Field(ge=0.3, le=4)
 
 
+_AUTO = BeforeValidator(lambda value: None if value == "auto" else value)
+
+
+class PocketProfile(EngineProfile):
+    """Pocket TTS: `auto` is what the model was published with, or what suits the device."""
+
+    model: str
+    dtype: Literal["auto", "float32", "bfloat16"]
+    device: Literal["auto", "cpu", "cuda", "mps"]
+    slots: Annotated[Annotated[int, Field(ge=1, le=4096)] | None, _AUTO]
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, _AUTO]
+    eos_threshold: Annotated[float | None, _AUTO]
+    min_frames: Annotated[Annotated[int, Field(ge=0, le=100)] | None, _AUTO]
+    frames_after_eos: Annotated[Annotated[int, Field(ge=0, le=50)] | None, _AUTO]
+
+    def sampling(self) -> dict[str, float]:
+        names = ("temperature", "eos_threshold", "min_frames", "frames_after_eos")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def voice_options(self) -> dict[str, str]:
+        return {name: value for name in ("model", "dtype") if (value := getattr(self, name)) != "auto"}
+
+    def hardware(self, num_threads: int) -> Hardware:
+        return Hardware(self.device, num_threads, self.slots or 0)
+
+
 class EnginesProfile(Strict):
-    """Sampling, by engine."""
+    """What is each engine's own."""
 
     tone: ToneProfile = ToneProfile()
     piper: PiperProfile
+    pocket: PocketProfile
 
 
 class Profile(Strict):
@@ -112,16 +155,28 @@ class Profile(Strict):
     deliver: DeliverProfile
     engines: EnginesProfile
 
+    def engine(self, name: str) -> EngineProfile:
+        found: EngineProfile = getattr(self.engines, name)
+        return found
+
     def judge_rules(self) -> JudgeRules:
         return self.judge.rules(self.master.trim_below_dbfs)
 
 
-def read_profile(path: Path | None) -> Profile:
-    """The default profile, with what the file at `path` says in its place. Raises `ConfigError`."""
+def read_profile(path: Path | None, settings: Mapping[str, str] | None = None) -> Profile:
+    """The default profile, with what the file at `path` says in its place, and over it what flags say.
+
+    settings: values by their dotted keys, such as `engines.pocket.device`. Raises `ConfigError`.
+    """
     tree, lines, faults = read_tree(shipped("configs") / "default.yaml")
     if path is not None:
         over, over_lines, over_faults = read_tree(path)
         tree, lines, faults = merge(tree, over), lines | over_lines, faults + over_faults
+    for key, value in (settings or {}).items():
+        said: Any = value
+        for part in reversed(key.split(".")):
+            said = {part: said}
+        tree = merge(tree, said)
     return check(Profile, tree, lines, faults)
 
 
@@ -138,6 +193,8 @@ class Job:
     lexicon: Path | None = None
     num_workers: int = 1
     seed: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What flags say in place of the profile, by dotted keys."""
 
 
 def parse_chapters(text: str) -> tuple[int, ...]:

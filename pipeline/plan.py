@@ -64,11 +64,18 @@ def _ranges(chapters: Sequence[int]) -> str:
 def make_plan(job: Job) -> Plan:
     """Read, speak and split a manuscript; nothing is written. Raises every error a job can have."""
     book = read_manuscript(job.source)
-    profile = read_profile(job.config)
+    profile = read_profile(job.config, job.settings)
     formats = parse_formats(job.formats or profile.deliver.formats)
     voice = read_voice(job.voice)
+    registry.check_engine(voice)
+    for key in job.settings:
+        if not key.startswith(f"engines.{voice.engine}."):
+            flag = key.rpartition(".")[2].replace("_", "-")
+            raise UsageError(f"--{flag} doesn't apply to the voice {voice.name} ({voice.engine}): leave it out.")
+    engine = profile.engine(voice.engine)
+    voice = voice.using(engine.voice_options())
     frontend = registry.open_frontend(voice)
-    sampling: dict[str, float] = getattr(profile.engines, voice.engine).model_dump()
+    sampling = engine.sampling()
     lexicon = read_lexicon(job.lexicon) if job.lexicon else None
     # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
     name = job.source.stem.encode(errors="replace").decode()  # a file's name may be no text

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from pipeline.engines import registry
-from pipeline.engines.base import Failed, RawTake
+from pipeline.engines.base import Failed, RawTake, num_cores
 from pipeline.folder import check_folder, read_job, write_job, write_json
 from pipeline.job import Job
 from pipeline.master.chapters import ChapterMaster
@@ -98,8 +98,11 @@ def redo_chunks(
 @contextmanager
 def _open_pools(plan: Plan, backlog: Backlog) -> Iterator[Pools]:
     """The replicas. One worker renders in this process; more are Ray actors; none where nothing is left."""
+    num_threads = max(1, num_cores() // plan.job.num_workers)
     spec = ReplicaSpec(
-        partial(registry.open_engine, plan.voice), plan.frontend.spec.sample_rate, plan.profile.judge_rules()
+        partial(registry.open_engine, plan.voice, plan.profile.engine(plan.voice.engine).hardware(num_threads)),
+        plan.frontend.spec.sample_rate,
+        plan.profile.judge_rules(),
     )
     pools: Pools
     if not backlog.num_waiting:

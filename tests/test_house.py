@@ -31,7 +31,7 @@ HOMES = {
     "onnxruntime": ["engines/piper.py"],
     "piper": ["engines/piper.py"],
     "ray": ["render/cluster.py"],
-    "av": ["master/aac.py", "master/deliver.py"],
+    "av": ["master/aac.py", "master/deliver.py", "engines/pocket/recording.py"],
     "pydub": ["render/pcm.py"],
     "lxml": ["manuscript"],
     "nltk": ["script/sentences.py"],

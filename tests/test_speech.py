@@ -11,7 +11,7 @@ import av
 import numpy as np
 import pytest
 
-from pipeline.engines.base import Engine, RawTake, Request
+from pipeline.engines.base import Engine, Hardware, RawTake, Request
 from pipeline.engines.piper import PiperEngine, open_engine
 from pipeline.errors import VoiceError
 from pipeline.job import read_profile
@@ -73,7 +73,7 @@ def test_the_demo_leaves_out_its_footnote_and_says_so(demo):
 
 @pytest.fixture(scope="module")
 def engine() -> PiperEngine:
-    return open_engine(read_voice("joe"))
+    return open_engine(read_voice("joe"), Hardware())
 
 
 def take(engine: Engine, text: str, seed: int) -> np.ndarray:
@@ -90,11 +90,11 @@ def test_piper_says_the_same_bytes_for_the_same_text_and_seed(engine):
     assert first.tobytes() != other.tobytes()
     take(engine, "Something else came between.", 7)
     assert take(engine, text, 1).tobytes() == first.tobytes()
-    assert take(open_engine(read_voice("joe")), text, 1).tobytes() == first.tobytes()
+    assert take(open_engine(read_voice("joe"), Hardware()), text, 1).tobytes() == first.tobytes()
 
 
 def test_a_model_file_that_is_another_one_is_refused():
     joe = read_voice("joe")
     voice = Voice(joe.name, joe.engine, "d", "en", joe.licence, "", {**joe.options, "sha256": "0" * 64})
     with pytest.raises(VoiceError, match="sha256 differs"):
-        open_engine(voice)
+        open_engine(voice, Hardware())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.script.script import Boundary
+from pipeline.voices import Voice
 
 Samples = npt.NDArray[np.float32]
 """Mono audio, shape `[num_samples]`, full scale at 1.0."""
@@ -32,7 +34,8 @@ class EngineSpec:
 class Request:
     """One chunk, asked of an engine. `seed` is a function of key and attempt alone.
 
-    `budget` is the most frames it may take; `continues` the keys of takes it continues from (none yet).
+    `budget` is the most frames it may take; `voice` None for the one that the engine was opened with; `continues` the
+    keys of takes it continues from (none yet).
     """
 
     key: str
@@ -41,7 +44,26 @@ class Request:
     seed: int
     budget: int
     sampling: Mapping[str, float] = field(default_factory=dict)
+    voice: Voice | None = None
     continues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What a replica may use. Nothing of it is heard, so nothing of it is in a key.
+
+    device: `auto`, `cpu`, `cuda` or `mps`. num_threads: cores it may keep busy, 0 for all of this process.
+    num_slots: rows at once, 0 for what suits the device.
+    """
+
+    device: str = "auto"
+    num_threads: int = 0
+    num_slots: int = 0
+
+
+def num_cores() -> int:
+    """Cores that this process may use, which on a shared machine are fewer than there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 Stop = Literal["eos", "budget"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.engines.base import EngineSpec, Failed, OneSlot, RawTake, Request, Samples, Stop, with_stop
+from pipeline.engines.base import EngineSpec, Failed, Hardware, OneSlot, RawTake, Request, Samples, Stop, with_stop
 from pipeline.engines.tokens import count_wordpunct
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
@@ -47,7 +47,7 @@ def open_frontend(voice: Voice) -> PiperFrontend:
     return PiperFrontend(voice)
 
 
-def open_engine(voice: Voice) -> PiperEngine:
+def open_engine(voice: Voice, hardware: Hardware) -> PiperEngine:
     return PiperEngine(voice)
 
 

@@ -6,12 +6,15 @@ import difflib
 from importlib import import_module
 from types import ModuleType
 
-from pipeline.engines.base import Engine, Frontend
-from pipeline.errors import ConfigError, VoiceError
+from pipeline.engines.base import Engine, Frontend, Hardware
+from pipeline.errors import ConfigError
 from pipeline.voices import Voice
 
-_MODULES = {"tone": "pipeline.engines.tone", "piper": "pipeline.engines.piper"}
-_COMING = ("pocket",)
+_MODULES = {
+    "tone": "pipeline.engines.tone",
+    "piper": "pipeline.engines.piper",
+    "pocket": "pipeline.engines.pocket",
+}
 
 
 def open_frontend(voice: Voice) -> Frontend:
@@ -20,32 +23,27 @@ def open_frontend(voice: Voice) -> Frontend:
     return frontend
 
 
-def open_engine(voice: Voice) -> Engine:
+def open_engine(voice: Voice, hardware: Hardware) -> Engine:
     """A voice's model with its weights, checked against the digest in the voice file. Raises `VoiceError`."""
-    engine: Engine = _module(voice).open_engine(voice)
+    engine: Engine = _module(voice).open_engine(voice, hardware)
     return engine
 
 
 def check_model(voice: Voice) -> None:
-    """Whether a voice's model is here and is the right file, without loading it. Raises `VoiceError`."""
+    """Whether a voice's model is here (it is fetched, where it can be) and the right file. Raises `VoiceError`."""
     _module(voice).check_model(voice)
 
 
-def is_known(voice: Voice) -> bool:
-    """Whether this version has the engine of a voice."""
-    return voice.engine in _MODULES
-
-
-def _module(voice: Voice) -> ModuleType:
-    if voice.engine not in (*_MODULES, *_COMING):
+def check_engine(voice: Voice) -> None:
+    """Whether there is such an engine. Raises `ConfigError`."""
+    if voice.engine not in _MODULES:
         close = difflib.get_close_matches(voice.engine, _MODULES, n=1)
         raise ConfigError(
             f"The voice file {voice.name}: engine: there is no engine {voice.engine!r}"
             + (f" (did you mean {close[0]}?)." if close else f": choose from {', '.join(_MODULES)}.")
         )
-    if not is_known(voice):
-        raise VoiceError(
-            f"The voice {voice.name} needs the engine {voice.engine}, which this version of render-book "
-            "doesn't have yet: choose another, such as --voice joe."
-        )
+
+
+def _module(voice: Voice) -> ModuleType:
+    check_engine(voice)
     return import_module(_MODULES[voice.engine])

@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-from pipeline.engines.base import EngineSpec, Failed, OneSlot, RawTake, Request, Stop, with_stop
+from pipeline.engines.base import EngineSpec, Failed, Hardware, OneSlot, RawTake, Request, Stop, with_stop
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
 from pipeline.strict_yaml import Strict
@@ -54,7 +54,7 @@ def open_frontend(voice: Voice) -> ToneFrontend:
     return ToneFrontend()
 
 
-def open_engine(voice: Voice) -> ToneEngine:
+def open_engine(voice: Voice, hardware: Hardware) -> ToneEngine:
     options = voice.options_as(Options)
     if not options.opens:
         raise VoiceError(f"The voice {voice.name} was told not to open: correct its voice file.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.engines.base import Failed, RawTake, Request
+from pipeline.engines.base import Failed, Hardware, RawTake, Request
 from pipeline.engines.tone import ToneFrontend, open_engine
 from pipeline.job import read_profile
 from pipeline.render.pools import LocalPool, ReplicaSpec
@@ -77,7 +77,7 @@ def test_an_engine_that_cannot_open_again_is_an_error_and_not_a_hang():
 
 
 def test_closing_does_not_begin_what_waits():
-    pool = open_pool(lambda: open_engine(read_voice("tone")))
+    pool = open_pool(lambda: open_engine(read_voice("tone"), Hardware()))
     for number in range(50):
         pool.submit(Request(str(number), "word " * 40, 0, 1, 1000))
     pool.close()

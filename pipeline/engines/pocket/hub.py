@@ -1,0 +1,93 @@
+"""Files of models: a path of one's own, or a hub repository's file at a pinned revision, cached or fetched."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from pipeline.errors import VoiceError
+
+_HUB = re.compile(r"hf://(?P<repo>[^/@]+/[^/@]+)/(?P<path>[^@]+)@(?P<revision>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFile(Exception):
+    """A file that is neither at its path, nor in the cache, nor to be had."""
+
+    source: str
+    reason: str
+
+
+def locate(source: str, *, fetch: bool) -> Path:
+    """The file that `hf://owner/repository/path@revision` or a path names. Raises `MissingFile`.
+
+    fetch: whether it may be downloaded if it isn't in the hub's cache.
+    """
+    match = _HUB.fullmatch(source)
+    if match is None:
+        if source.startswith("hf://"):
+            raise VoiceError(f"{source} pins no revision: write hf://owner/repository/path@revision.")
+        if not Path(source).is_file():
+            raise MissingFile(source, "there is no such file")
+        return Path(source)
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError
+
+    repo, path, revision = match["repo"], match["path"], match["revision"]
+    cached = try_to_load_from_cache(repo, path, revision=revision)
+    if isinstance(cached, str):
+        return Path(cached)
+    _check_hub(source, fetch)
+    try:
+        return Path(hf_hub_download(repo, path, revision=revision))
+    except (OSError, HfHubHTTPError, ValueError) as error:  # no such file, gated, a cache that can't be written
+        raise MissingFile(source, _sentence(error)) from None
+
+
+def locate_folder(source: str, *, fetch: bool) -> Path:
+    """The folder that a path or `owner/repository@revision` names: a checkpoint as transformers saves it."""
+    path = Path(source)
+    if path.is_dir():
+        return path
+    repo, _, revision = source.partition("@")
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or not revision:
+        raise MissingFile(source, "there is no such folder, and a hub repository needs a revision: owner/name@revision")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    wanted = ["*.json", "*.jinja", "*.safetensors", "*.model"]
+    with contextlib.suppress(LocalEntryNotFoundError):
+        return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted, local_files_only=True))
+    _check_hub(source, fetch)
+    try:
+        return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted))
+    except (OSError, HfHubHTTPError, ValueError) as error:
+        raise MissingFile(source, _sentence(error)) from None
+
+
+def _check_hub(source: str, fetch: bool) -> None:
+    """Whether a download may and can be tried: without a network the hub's library takes half a minute to say no."""
+    if not fetch:
+        raise MissingFile(source, "it isn't in the hub's cache")
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        raise MissingFile(source, "it isn't in the hub's cache, and HF_HUB_OFFLINE is set")
+    host = urlsplit(constants.ENDPOINT)
+    if getproxies():
+        return  # the proxy may reach what we can't
+    try:
+        socket.create_connection((host.hostname or "", host.port or 443), timeout=10).close()
+    except OSError:
+        raise MissingFile(source, f"{host.hostname} can't be reached") from None
+
+
+def _sentence(error: Exception) -> str:
+    """The first line of what the hub's library says."""
+    text = " ".join(str(error).strip().splitlines()[:1]) or type(error).__name__
+    return text if len(text) <= 200 else text[:199] + "…"

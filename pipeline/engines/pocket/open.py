@@ -1,0 +1,104 @@
+"""From a voice to a running engine: weights, device, number format, threads. Loads torch."""
+
+from __future__ import annotations
+
+import torch
+
+from pipeline.engines.base import Hardware, Request, num_cores
+from pipeline.engines.pocket import Options, hub, missing_model, state_source
+from pipeline.engines.pocket.backbone import Backbone, Prefix
+from pipeline.engines.pocket.engine import PocketEngine, Shape
+from pipeline.engines.pocket.model import Checkpoint, open_model
+from pipeline.engines.pocket.voice_state import read_prefix
+from pipeline.engines.pocket.weights import Weights
+from pipeline.errors import VoiceError
+from pipeline.voices import Voice
+
+_SLOTS = {"cpu": 32, "cuda": 256, "mps": 64}
+
+
+def open_pocket(voice: Voice, hardware: Hardware) -> PocketEngine:
+    """Raises `VoiceError` for weights or voices that aren't what they should be, or a device that isn't here."""
+    options = voice.options_as(Options)
+    device = choose_device(hardware.device)
+    model = open_model(options.model, options.codec)
+    try:
+        _, encode = model.open_text(fetch=False)
+        checkpoint = model.load(fetch=False)
+    except hub.MissingFile as missing:
+        raise missing_model(voice, missing) from None
+    weights = Weights({name: tensor.to(device) for name, tensor in checkpoint.weights.items()})
+    of_voices = {name: tensor for name, tensor in weights.items() if name.startswith("voice.")}
+    voices = _Voices(voice, options, Weights(of_voices), device)  # all others live on in the engine's own form alone
+    engine = PocketEngine(
+        Checkpoint(checkpoint.geometry, weights),
+        model.sampling,
+        encode,
+        voices.prefix_of,
+        shape_for(device, choose_dtype(options.dtype, device), hardware),
+    )
+    voices.check(engine.backbone)
+    return engine
+
+
+def shape_for(device: torch.device, dtype: torch.dtype, hardware: Hardware) -> Shape:
+    """How a replica runs on a device. On an accelerator batches keep their shape, and are asked every fourth step."""
+    num_slots = hardware.num_slots or _SLOTS[device.type]
+    if device.type != "cpu":
+        return Shape(num_slots, dtype, device, num_codec_threads=0, window=64, steps_unread=4, is_static=True)
+    num_threads = hardware.num_threads or num_cores()
+    if num_slots == 1:
+        # One row reads all weights for each frame: memory is what it waits for, and two cores read faster than one.
+        torch.set_num_threads(num_threads)
+        return Shape(num_slots, dtype, device, num_codec_threads=0)
+    # One thread an operation: with more, a row's bits depend on the slot it lies in. The other cores decode.
+    torch.set_num_threads(1)
+    return Shape(num_slots, dtype, device, num_codec_threads=max(0, min(num_threads, 4) - 1))
+
+
+def choose_device(name: str) -> torch.device:
+    """`cpu`, `cuda` or `mps`; `auto` is the best of them that is here."""
+    here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        return torch.device("cuda" if here["cuda"] else "cpu")  # mps has not been measured against the CPU yet
+    if not here[name]:
+        raise VoiceError(f"There is no {name} device here (or this torch can't use it): choose --device cpu or auto.")
+    return torch.device(name)
+
+
+def choose_dtype(name: str, device: torch.device) -> torch.dtype:
+    """`float32` or `bfloat16`; `auto` is the latter where the device multiplies it faster."""
+    if name != "auto":
+        return torch.float32 if name == "float32" else torch.bfloat16
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    is_fast = device.type == "cpu" and (torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported())
+    return torch.bfloat16 if is_fast else torch.float32
+
+
+class _Voices:
+    """The prefixes of the voices that a replica has been asked for; all of the model that it holds."""
+
+    def __init__(self, voice: Voice, options: Options, weights: Weights, device: torch.device) -> None:
+        self._voice, self._options = voice, options
+        self._weights, self._device = weights, device
+        self._prefixes: dict[str, Prefix] = {}
+
+    def check(self, backbone: Backbone) -> None:
+        """Whether the voice fits the weights: said when the model is opened, not by every chunk."""
+        self._open(self._voice, backbone)
+
+    def prefix_of(self, request: Request, backbone: Backbone) -> Prefix:
+        return self._open(request.voice or self._voice, backbone)
+
+    def _open(self, voice: Voice, backbone: Backbone) -> Prefix:
+        if voice.digest not in self._prefixes:
+            options = voice.options_as(Options)
+            if (options.model, options.codec) != (self._options.model, self._options.codec):
+                raise VoiceError(f"The voice {voice.name} is of the model {options.model}, not {self._options.model}.")
+            try:
+                path = hub.locate(state_source(voice, options), fetch=False)
+            except hub.MissingFile as missing:
+                raise missing_model(voice, missing) from None
+            self._prefixes[voice.digest] = read_prefix(path, voice.name, backbone, self._weights, self._device)
+        return self._prefixes[voice.digest]
