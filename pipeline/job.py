@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -86,6 +86,9 @@ class DeliverProfile(Strict):
 class EngineProfile(Strict):
     """What a profile says of an engine. By default all of it is sampling, which is in a chunk's key."""
 
+    longest_first_within: ClassVar[int] = 0
+    """Chunks, as whole chapters, that are rendered longest first: for engines that render in batches."""
+
     def sampling(self) -> dict[str, float]:
         return self.model_dump()
 
@@ -115,6 +118,8 @@ _AUTO = BeforeValidator(lambda value: None if value == "auto" else value)
 
 class PocketProfile(EngineProfile):
     """Pocket TTS: `auto` is what the model was published with, or what suits the device."""
+
+    longest_first_within: ClassVar[int] = 256
 
     model: str
     dtype: Literal["auto", "float32", "bfloat16"]

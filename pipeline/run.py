@@ -126,7 +126,12 @@ def _open_backlog(plan: Plan, store: Store) -> Backlog:
         store.history(),
         plan.frontend,
         plan.script.language,
-        RenderRules(profile.render.attempts, profile.render.max_splits, plan.sampling),
+        RenderRules(
+            profile.render.attempts,
+            profile.render.max_splits,
+            plan.sampling,
+            profile.engine(plan.voice.engine).longest_first_within,
+        ),
         profile.master.level_from_chunks,
     )
 

@@ -18,11 +18,15 @@ from pipeline.script.write import part_key
 
 @dataclass(frozen=True, slots=True)
 class RenderRules:
-    """From the profile: refusals before a chunk is split, how often it may be, and the engine's sampling."""
+    """From the profile: refusals before a chunk is split, how often it may be, and the engine's sampling.
+
+    longest_first_within: how many chunks, as whole chapters, are asked for longest first; 0 for the book's order.
+    """
 
     attempts: int
     max_splits: int
     sampling: Mapping[str, float]
+    longest_first_within: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ class Backlog:
         self._finished: list[int] = []
         for chunk in chunks:
             self._left_in_chapter[chunk.chapter] = self._left_in_chapter.get(chunk.chapter, 0) + 1
-        for chunk in chunks:
+        for chunk in longest_first(chunks, rules.longest_first_within):
             self._add(_Item(chunk, list(histories.get(chunk.key, []))))
 
     @property
@@ -284,6 +288,22 @@ class Backlog:
         self._left_in_chapter[chapter] -= 1
         if not self._left_in_chapter[chapter]:
             self._finished.append(chapter)
+
+
+def longest_first(chunks: Sequence[Chunk], within: int) -> list[Chunk]:
+    """Chunks in the order in which they are asked for: longest first within as many chapters as hold `within` chunks.
+
+    Rows of a batch are then of like length, and the last to end are short ones: slots stay full. Chapters are still
+    finished roughly in order, since a window is asked for before the next.
+    """
+    windows: list[list[Chunk]] = [[]]
+    for chunk in chunks:
+        if len(windows[-1]) >= within and windows[-1] and windows[-1][-1].chapter != chunk.chapter:
+            windows.append([])
+        windows[-1].append(chunk)
+    if not within:
+        return list(chunks)
+    return [chunk for window in windows for chunk in sorted(window, key=lambda chunk: -chunk.num_tokens)]
 
 
 def take_seed(key: str, attempt: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from typing import Any
@@ -13,6 +14,9 @@ from pipeline.render.takes import Take
 
 _AHEAD = 2
 """Calls in flight a replica beyond its slots, so that it never waits for the driver."""
+
+_MAX_CALLS = 10_000
+"""Calls a replica holds at once: a coroutine each, so the bound is none for any number of slots."""
 
 _MAX_FAILED_STARTS = 3
 
@@ -39,7 +43,7 @@ class RayPool:
             configure_logging=False,
         )
         signal.signal(signal.SIGTERM, on_term)  # Ray puts its own in its place, which drops what is in flight
-        self._actor_class = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0, max_concurrency=1 + _AHEAD)(
+        self._actor_class = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0, max_concurrency=_MAX_CALLS)(
             _ReplicaActor
         )
         self._spec = ray.put(spec)
@@ -112,13 +116,13 @@ class RayPool:
 
 
 class _ReplicaActor:
-    """A replica in a process of its own. A call holds a thread only until its take is ready."""
+    """A replica in a process of its own. A call is a coroutine that waits for its take: any number may be in flight."""
 
     def __init__(self, spec: ReplicaSpec) -> None:
         self._replica = Replica(spec)
 
-    def num_slots(self) -> int:
+    async def num_slots(self) -> int:
         return int(self._replica.num_slots)
 
-    def render(self, request: Request) -> Take | Failed:
-        return self._replica.submit(request).result()
+    async def render(self, request: Request) -> Take | Failed:
+        return await asyncio.wrap_future(self._replica.submit(request))

@@ -14,6 +14,7 @@ from pipeline.engines.pocket.backbone import Backbone, KeyValues, Prefix
 from pipeline.engines.pocket.codec import Decoder
 from pipeline.engines.pocket.decoding import Decoding, Sounding
 from pipeline.engines.pocket.heads import Heads
+from pipeline.engines.pocket.layers import Linear
 from pipeline.engines.pocket.model import Checkpoint, Sampling
 from pipeline.engines.pocket.slots import SlotTable
 
@@ -91,8 +92,8 @@ class PocketEngine:
         self._decoder = Decoder(weights.under("codec"), geometry.codec, shape.dtype)
         self._decoding = Decoding(self._decoder, shape.num_codec_threads)
         self._embedding = weights["text.embedding"].float()
-        self._projection = weights["latent.projection"].float()
-        self._bos = weights["latent.bos"].float()
+        self._projection = Linear(weights["latent.projection"], None, torch.float32)
+        self._bos = self._projection(weights["latent.bos"].float().expand(_MIN_HEIGHT, -1))[0]
         self._table: SlotTable[_Row] = SlotTable(shape.num_slots, num_ahead=max(1, shape.num_slots // 4))
         self._num_rows = shape.num_slots
         device = shape.device
@@ -100,9 +101,10 @@ class PocketEngine:
         self._stops = EndOfSpeech(self._num_rows, device)
         self._positions = torch.zeros(self._num_rows, dtype=torch.long, device=device)
         self._is_live = torch.zeros(self._num_rows, dtype=torch.long, device=device)
-        self._noise = torch.zeros(self._num_rows, 0, self._bos.shape[0], device=device)
+        latent_dim = self._projection.in_dim
+        self._noise = torch.zeros(self._num_rows, 0, latent_dim, device=device)
         self._latents = torch.zeros_like(self._noise)
-        self._last = torch.zeros(self._num_rows, self._bos.shape[0], device=device)
+        self._last = torch.zeros(self._num_rows, latent_dim, device=device)
         self.counters = Counters()
 
     @property
@@ -121,7 +123,7 @@ class PocketEngine:
             budget=request.budget,
         )
         generator = torch.Generator().manual_seed(request.seed)
-        noise = torch.randn(request.budget, self._bos.shape[0], generator=generator)
+        noise = torch.randn(request.budget, self._latents.shape[-1], generator=generator)
         noise *= asked.get("temperature", self._sampling.temperature) ** 0.5
         prefix = self._prefix_of(request, self.backbone)
         self._table.push(_Row(request, tokens, prefix, rule, noise, Sounding(request)))
@@ -149,7 +151,7 @@ class PocketEngine:
             x = torch.zeros(len(group), max(lengths), self._embedding.shape[1], device=self._shape.device)
             for number, (slot, row) in enumerate(group):
                 x[number, : len(row.tokens)] = self._embedding[row.tokens]
-                x[number, len(row.tokens)] = self._projection @ self._bos
+                x[number, len(row.tokens)] = self._bos
                 self._stops.begin(slot, row.rule)
                 self._noise[slot, : row.rule.budget] = row.noise.to(self._shape.device)
                 self._positions[slot] = lengths[number]
@@ -167,7 +169,7 @@ class PocketEngine:
         else:
             rows = slice(0, max(self._table.height, min(_MIN_HEIGHT, self._num_rows)))
             longest = max(row.num_positions for _, row in self._table.live()) + 1
-        x = self._last[rows] @ self._projection.T
+        x = self._projection(self._last[rows])
         hidden = self.backbone.step(x, self._positions[rows], longest, self._slots, self._masks(rows.stop))
         self._positions += self._is_live
         self._sample(rows, hidden)
