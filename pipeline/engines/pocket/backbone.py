@@ -53,6 +53,10 @@ class KeyValues:
         self.keys = [torch.zeros(shape, device=device) for _ in range(geometry.num_layers)]
         self.values = [torch.zeros(shape, device=device) for _ in range(geometry.num_layers)]
 
+    def clear(self, slot: int) -> None:
+        for store in (*self.keys, *self.values):
+            store[slot] = 0
+
     def move(self, source: int, target: int, num_positions: int) -> None:
         for store in (*self.keys, *self.values):
             store[target, :, :num_positions] = store[source, :, :num_positions]
@@ -83,7 +87,7 @@ class Backbone:
         start = prefix.num_positions if prefix else 0
         positions = torch.arange(start, start + longest, device=x.device)
         angles = self._angles(positions)
-        hidden = torch.full((longest, longest), -torch.inf, device=x.device).triu(1)
+        unseen = torch.full((longest, longest), -torch.inf, device=x.device).triu(1)
         made = []
         for number, layer in enumerate(self._layers):
             q, k, v = layer.project(x, angles)
@@ -91,7 +95,7 @@ class Backbone:
             if slots is not None:
                 slots.keys[number][rows, :, :longest] = k
                 slots.values[number][rows, :, :longest] = v
-            x = layer.finish(x, attend(q, k, v, hidden, _shared({prefix: None} if prefix else {}, number)))
+            x = layer.finish(x, attend(q, k, v, unseen, _shared({prefix: None} if prefix else {}, number)))
         last = x[torch.arange(num_rows, device=x.device), torch.tensor(lengths, device=x.device) - 1]
         return self._normed(last), made
 
@@ -105,13 +109,13 @@ class Backbone:
         """
         num_rows = x.shape[0]
         rows = torch.arange(num_rows, device=x.device)
-        length = min(-(-longest // _ROUND) * _ROUND, slots.capacity)
+        length = min(max(2 * _ROUND, -(-longest // _ROUND) * _ROUND), slots.capacity)  # as _MIN_READ
         starts = torch.zeros_like(positions)
         for prefix, mask in prefixes.items():
             starts = starts + prefix.num_positions * (1 if mask is None else mask)
         angles = self._angles((starts + positions)[:, None])
         later = torch.arange(length, device=x.device) > positions[:, None]
-        hidden = torch.zeros(later.shape, device=x.device).masked_fill_(later, -torch.inf)[:, None, None, None]
+        unseen = torch.zeros(later.shape, device=x.device).masked_fill_(later, -torch.inf)[:, None, None, None]
         x = x[:, None]
         for number, layer in enumerate(self._layers):
             q, k, v = layer.project(x, angles)
@@ -119,7 +123,7 @@ class Backbone:
             keys[rows, :, positions] = k[:, :, 0]
             values[rows, :, positions] = v[:, :, 0]
             own = keys[:num_rows, :, :length], values[:num_rows, :, :length]
-            x = layer.finish(x, attend(q, *own, hidden, _shared(prefixes, number)))
+            x = layer.finish(x, attend(q, *own, unseen, _shared(prefixes, number)))
         return self._normed(x[:, 0])
 
     def _angles(self, positions: Tensor) -> tuple[Tensor, Tensor]:
@@ -155,18 +159,18 @@ class _Layer:
         return x + self._narrow(self._widen(normed)).float()
 
 
-def attend(q: Tensor, keys: Tensor, values: Tensor, hidden: Tensor, shared: Sequence[_Shared]) -> Tensor:
+def attend(q: Tensor, keys: Tensor, values: Tensor, unseen: Tensor, shared: Sequence[_Shared]) -> Tensor:
     """Attention over a row's voice and its own positions, in one softmax: `[rows, heads, num_queries, head_dim]`.
 
     q: scaled, `[rows, heads, num_queries, head_dim]`; keys and values: `[rows, kv_heads, num_keys, head_dim]`;
-    hidden: -inf where a query doesn't see a key, fitting `[rows, kv_heads, heads a kv_head, num_queries, num_keys]`.
+    unseen: -inf where a query doesn't see a key, fitting `[rows, kv_heads, heads a kv_head, num_queries, num_keys]`.
     A voice's prefix is one matrix for all its rows: one GEMM a head.
     """
     num_rows, num_heads, num_queries, head_dim = q.shape
     kv_heads = keys.shape[1]
     q = q.reshape(num_rows, kv_heads, -1, head_dim)  # heads that share keys lie side by side
     own = q @ keys.transpose(2, 3)
-    own.view(num_rows, kv_heads, -1, num_queries, keys.shape[2]).add_(hidden)
+    own.view(num_rows, kv_heads, -1, num_queries, keys.shape[2]).add_(unseen)
     if not shared:
         return (torch.softmax(own, -1) @ values).view(num_rows, num_heads, num_queries, head_dim)
     together = q.transpose(0, 1).reshape(kv_heads, -1, head_dim)

@@ -65,6 +65,15 @@ class Decoding:
             if not row.is_busy:
                 self._close(row)
 
+    def drop(self, row: Sounding) -> None:
+        """Forget a row of which nothing is wanted any more."""
+        with self._lock:
+            if row in self._ready:
+                self._ready.remove(row)
+            self.num_pending -= len(row.windows)
+            row.windows.clear()
+            self._num_open -= bool(row.num_frames)
+
     def run_one(self) -> bool:
         """Decode one window in the caller's thread; False if none is waiting."""
         with self._lock:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from pipeline.engines.base import RawTake, Request
+from pipeline.engines.base import Failed, RawTake, Request
 from pipeline.engines.eos import EndOfSpeech, StopRule, tail_frames
 from pipeline.engines.pocket.backbone import Backbone, KeyValues, Prefix
 from pipeline.engines.pocket.codec import Decoder
@@ -23,6 +23,9 @@ _FADE_IN_SECONDS = 0.005
 
 _MIN_HEIGHT = 4
 """Rows of the smallest batch that is run: below, other kernels are chosen and a row's last bits change."""
+
+_MIN_READ = 8
+"""Positions of the shortest text that is read, padding among them: as `_MIN_HEIGHT`, of products within a head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,7 @@ class PocketEngine:
         self._noise = torch.zeros(self._num_rows, 0, latent_dim, device=device)
         self._latents = torch.zeros_like(self._noise)
         self._last = torch.zeros(self._num_rows, latent_dim, device=device)
+        self._failed: list[Failed] = []
         self.counters = Counters()
 
     @property
@@ -129,7 +133,7 @@ class PocketEngine:
         self._table.push(_Row(request, tokens, prefix, rule, noise, Sounding(request)))
 
     @torch.inference_mode()
-    def step(self) -> list[RawTake]:
+    def step(self) -> list[RawTake | Failed]:
         if placed := self._table.fill():
             self._prefill(placed)
         self._compact()
@@ -138,8 +142,9 @@ class PocketEngine:
                 self._advance()
             self._collect()
             self._decode_along()
-        finished = self._decoding.take_finished(wait=not self._table.num_live)
-        return [self._take(row) for row in finished]
+        failed, self._failed = self._failed, []
+        finished = self._decoding.take_finished(wait=not self._table.num_live and not failed)
+        return [*failed, *(self._take(row) for row in finished)]
 
     def _prefill(self, placed: Sequence[tuple[int, _Row]]) -> None:
         """Read the voices and texts of the rows that have come in; their last hidden states give frame 0."""
@@ -148,7 +153,7 @@ class PocketEngine:
             group = [(slot, row) for slot, row in placed if row.prefix is prefix]
             slots = torch.tensor([slot for slot, _ in group], device=self._shape.device)
             lengths = [len(row.tokens) + 1 for _, row in group]
-            x = torch.zeros(len(group), max(lengths), self._embedding.shape[1], device=self._shape.device)
+            x = torch.zeros(len(group), max(_MIN_READ, *lengths), self._embedding.shape[1], device=self._shape.device)
             for number, (slot, row) in enumerate(group):
                 x[number, : len(row.tokens)] = self._embedding[row.tokens]
                 x[number, len(row.tokens)] = self._bos
@@ -202,7 +207,13 @@ class PocketEngine:
 
     def _collect(self) -> None:
         """Let the rows that have ended leave, and hand what frames there are to the codec."""
-        for (slot, row), (_, end, has_fired) in zip(list(self._table.live()), self._states(), strict=True):
+        states = self._stops.state(self._table.height)
+        finite = torch.isfinite(self._last[: self._table.height]).all(1).tolist()
+        for slot, row in list(self._table.live()):
+            _, end, has_fired = states[slot]
+            if not finite[slot]:
+                self._drop(slot, row)
+                continue
             done = min(row.num_frames, end)
             is_ended = row.num_frames >= end
             while row.num_queued < done and (is_ended or done - row.num_queued >= self._shape.window):
@@ -210,14 +221,22 @@ class PocketEngine:
                 self._decoding.push(row.sounding, self._latents[slot, window].clone())
                 row.num_queued = window.stop
             if is_ended:
-                self._table.leave(slot)
-                self._is_live[slot] = 0
-                self._positions[slot] = 0
+                self._leave(slot)
                 self._decoding.finish(row.sounding, "eos" if has_fired else "budget")
 
-    def _states(self) -> list[tuple[int, int, bool]]:
-        states = self._stops.state(self._table.height)
-        return [states[slot] for slot, _ in self._table.live()]
+    def _leave(self, slot: int) -> None:
+        self._table.leave(slot)
+        self._is_live[slot] = 0
+        self._positions[slot] = 0
+
+    def _drop(self, slot: int, row: _Row) -> None:
+        """Fail a row whose latents are no numbers, and leave nothing of it: 0 * NaN would be the next row's."""
+        self._leave(slot)
+        self._decoding.drop(row.sounding)
+        self._slots.clear(slot)
+        self._last[slot] = 0
+        message = "the model made a latent that is no number; fetch its weights again, or try --dtype float32"
+        self._failed.append(Failed(row.request.key, row.request.attempt, "exception", message))
 
     def _decode_along(self) -> None:
         """Decode here what the codec's threads can't keep up with: the backbone needs less time than the codec."""
