@@ -175,13 +175,14 @@ def voices(context: click.Context) -> None:
 
 @voices.command("fetch", context_settings=_CONTEXT)
 @click.argument("name", metavar="NAME")
-def fetch_voice(name: str) -> None:
+@click.option("--config", type=click.Path(path_type=Path), metavar="F", help="The profile, if it names another model.")
+def fetch_voice(name: str, config: Path | None) -> None:
     """Download what the voice NAME needs, so that books can be rendered without a network."""
     from pipeline.engines import registry
-    from pipeline.voices import read_voice
+    from pipeline.job import read_profile
+    from pipeline.plan import choose_voice
 
-    voice = read_voice(name)
-    registry.check_engine(voice)
+    voice = choose_voice(name, read_profile(config))
     registry.open_frontend(voice)
     registry.check_model(voice)
     click.echo(f"The voice {voice.name} has all it needs on this machine.")

@@ -66,16 +66,13 @@ def make_plan(job: Job) -> Plan:
     book = read_manuscript(job.source)
     profile = read_profile(job.config, job.settings)
     formats = parse_formats(job.formats or profile.deliver.formats)
-    voice = read_voice(job.voice)
-    registry.check_engine(voice)
+    voice = choose_voice(job.voice, profile)
     for key in job.settings:
         if not key.startswith(f"engines.{voice.engine}."):
             flag = key.rpartition(".")[2].replace("_", "-")
             raise UsageError(f"--{flag} doesn't apply to the voice {voice.name} ({voice.engine}): leave it out.")
-    engine = profile.engine(voice.engine)
-    voice = voice.using(engine.voice_options())
     frontend = registry.open_frontend(voice)
-    sampling = engine.sampling()
+    sampling = profile.engine(voice.engine).sampling()
     lexicon = read_lexicon(job.lexicon) if job.lexicon else None
     # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
     name = job.source.stem.encode(errors="replace").decode()  # a file's name may be no text
@@ -97,6 +94,13 @@ def make_plan(job: Job) -> Plan:
         )
     folder = job.output or Path("output") / safe_name(book.title)
     return Plan(job, profile, voice, book, script, frontend, sampling, formats, folder)
+
+
+def choose_voice(name: str, profile: Profile) -> Voice:
+    """A voice with what the profile says of its engine in place of its own options."""
+    voice = read_voice(name)
+    registry.check_engine(voice)
+    return voice.using(profile.engine(voice.engine).voice_options())
 
 
 def safe_name(title: str) -> str:

@@ -60,6 +60,11 @@ def test_the_default_profile_says_what_each_key_does_and_leaves_none_out():
     }  # fmt: skip
 
 
+def test_every_shipped_profile_is_one():
+    for path in (ROOT / "configs").glob("*.yaml"):
+        read_profile(path)
+
+
 def test_ci_runs_the_commands_of_the_readme():
     block = README[README.index("## Try it") : README.index("## Install")]
     assert re.findall(r"^make (\w+)", block, re.MULTILINE) == ["demo", "check", "test"]

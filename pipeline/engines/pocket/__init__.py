@@ -113,8 +113,8 @@ def missing_model(voice: Voice, missing: hub.MissingFile) -> VoiceError:
     """One sentence for a model that is neither here nor to be had."""
     return VoiceError(
         f"The voice {voice.name} needs {missing.source}, which isn't here ({missing.reason}). With a network, "
-        f"`render-book voices fetch {voice.name}` downloads all it needs (up to 450 MB), once; --voice joe speaks "
-        "without."
+        f"`render-book voices fetch {voice.name}` (with your --config, if any) downloads all it needs (up to 450 MB), "
+        "once; --voice joe speaks without."
     )
 
 
