@@ -16,7 +16,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_option_in_the_readme_exists():
-    commands = [cli.render, *cli.COMMANDS.values()]
+    commands = [cli.render, *cli.COMMANDS.values(), *cli.voices.commands.values()]
     known = {option for command in commands for p in command.params for option in p.opts}
     known |= {option for command in commands for option in command.get_help_option_names(click.Context(command))}
     assert set(re.findall(r"(--[a-z]+)", README)) <= known

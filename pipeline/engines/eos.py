@@ -57,6 +57,7 @@ class EndOfSpeech:
         """Count the frame that these rows have just made, `logits` being those of that frame, one a row."""
         frame = self.num_frames[rows]
         fires = (logits > self._threshold[rows]) & (frame >= self._min_frames[rows]) & ~self._has_fired[rows]
+        fires &= frame < self.end[rows]  # frames made since, before anybody has asked, are no part of the row
         self._has_fired[rows] |= fires
         self.end[rows] = torch.where(fires, torch.minimum(self.end[rows], frame + 1 + self._tail[rows]), self.end[rows])
         self.num_frames[rows] = frame + 1

@@ -62,12 +62,23 @@ def locate_folder(source: str, *, fetch: bool) -> Path:
 
     wanted = ["*.json", "*.jinja", "*.safetensors", "*.model"]
     with contextlib.suppress(LocalEntryNotFoundError):
-        return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted, local_files_only=True))
+        cached = Path(snapshot_download(repo, revision=revision, allow_patterns=wanted, local_files_only=True))
+        if _is_whole(cached):
+            return cached
     _check_hub(source, fetch)
     try:
         return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted))
     except (OSError, HfHubHTTPError, ValueError) as error:
         raise MissingFile(source, _sentence(error)) from None
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a cached checkpoint has its config and all its weights: a download may have been interrupted."""
+    shards = {
+        name for index in folder.glob("*.index.json") for name in re.findall(r"[\w.-]+\.safetensors", index.read_text())
+    }
+    found = {path.name for path in folder.glob("*.safetensors")}
+    return (folder / "config.json").is_file() and bool(found) and shards <= found
 
 
 def _check_hub(source: str, fetch: bool) -> None:

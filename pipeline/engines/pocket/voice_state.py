@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -19,9 +18,6 @@ from pipeline.engines.pocket.layers import interleaved_to_halves
 from pipeline.engines.pocket.model import read_tensors
 from pipeline.engines.pocket.weights import Weights
 from pipeline.errors import VoiceError
-
-if TYPE_CHECKING:
-    from pipeline.engines.pocket.geometry import TransformerGeometry
 
 LATENTS = "audio_prompt_latents"
 """The name under which a file holds the latents of a recording, `[num_frames, latent_dim]`."""
@@ -34,17 +30,21 @@ def read_prefix(path: Path, voice: str, backbone: Backbone, weights: Weights, de
     """The prefix that a voice's file holds. Raises `VoiceError` if it isn't one, or other weights made it."""
     tensors = read_tensors(path)
     geometry = backbone.geometry
+    if not all(torch.isfinite(tensor).all() for name, tensor in tensors.items() if _is_sound(name)):
+        raise _broken(voice, path)
     if LATENTS in tensors:
         return prefix_of_latents(tensors[LATENTS], voice, backbone, weights, device)
-    if any(name.endswith("self_attn/cache") for name in tensors):
-        layers = _kyutai_layers(tensors, geometry)
-    elif "layers.0.keys" in tensors:
-        layers = _transformers_layers(tensors)
-    else:
+    try:
+        layers = _layers(tensors)
+    except (KeyError, IndexError, ValueError, RuntimeError):
+        raise _broken(voice, path) from None
+    if not layers:
         raise VoiceError(
             f"{path} holds no voice: a cached state of pocket-tts or transformers is expected, or {LATENTS}; "
             "`render-book voices add` makes a voice of a recording."
         )
+    if any(part.ndim != 3 or not part.shape[1] or part.shape != layers[0][0].shape for pair in layers for part in pair):
+        raise _broken(voice, path)
     expected = geometry.num_kv_heads, geometry.head_dim
     found = {(keys.shape[0], keys.shape[2]) for keys, _ in layers}
     if len(layers) != geometry.num_layers or found != {expected}:
@@ -59,7 +59,7 @@ def prefix_of_latents(
 ) -> Prefix:
     """The prefix of a recording's latents `[num_frames, latent_dim]`, as the codec's encoder makes them."""
     projection = weights["voice.projection"].float()
-    latents = latents.float().reshape(-1, latents.shape[-1])
+    latents = latents.to(device, torch.float32).reshape(-1, latents.shape[-1])
     if latents.shape[-1] != projection.shape[1]:
         raise VoiceError(
             f"The voice {voice} was encoded for another model: its latents have {latents.shape[-1]} numbers, this "
@@ -72,13 +72,26 @@ def prefix_of_latents(
     return Prefix.of([keys[0] for keys, _ in made], [values[0] for _, values in made], device)
 
 
-def _kyutai_layers(tensors: dict[str, Tensor], geometry: TransformerGeometry) -> list[tuple[Tensor, Tensor]]:
+def _layers(tensors: dict[str, Tensor]) -> list[tuple[Tensor, Tensor]]:
+    """Of a cached state in either format; none of what is neither."""
+    if any(name.endswith("self_attn/cache") for name in tensors):
+        return _kyutai_layers(tensors)
+    return _transformers_layers(tensors)
+
+
+def _is_sound(name: str) -> bool:
+    return name == LATENTS or name.endswith((".keys", ".values"))
+
+
+def _kyutai_layers(tensors: dict[str, Tensor]) -> list[tuple[Tensor, Tensor]]:
     """Per layer keys and values `[kv_heads, num_positions, head_dim]`, keys regrouped from pairs to halves."""
     layers = []
     for number in range(sum(name.endswith("self_attn/cache") for name in tensors)):
         name = f"transformer.layers.{number}.self_attn"
         cache = tensors[f"{name}/cache"]  # [2, 1, positions, heads, head_dim]
         length = _length(tensors, name, cache)
+        if not torch.isfinite(cache[:, :, :length]).all():  # what lies behind its length may be NaN
+            raise ValueError(name)
         keys, values = cache[:, 0, :length].float().transpose(1, 2)
         turned = interleaved_to_halves(keys.permute(2, 0, 1), keys.shape[-1]).permute(1, 2, 0)
         layers.append((turned, values))
@@ -101,8 +114,6 @@ def _transformers_layers(tensors: dict[str, Tensor]) -> list[tuple[Tensor, Tenso
 def _check_first_position(
     prefix: Prefix, voice: str, path: Path, backbone: Backbone, weights: Weights, device: torch.device
 ) -> None:
-    if not all(torch.isfinite(part).all() for part in (*prefix.keys, *prefix.values)):
-        raise VoiceError(f"The voice {voice}: {path} holds numbers that are none; fetch or add it again.")
     if (bos := weights.get("voice.bos")) is None:
         return  # a model without that vector: nothing to hold it against
     _, made = backbone.prefill(bos.float()[None, None].to(device), [1], None, None, [])
@@ -110,6 +121,10 @@ def _check_first_position(
         for stored, expected in ((prefix.keys[number], keys[0]), (prefix.values[number], values[0])):
             if (stored[:, :1] - expected).abs().max() > _TOLERANCE * expected.abs().max():
                 raise _of_other_weights(voice, path)
+
+
+def _broken(voice: str, path: Path) -> VoiceError:
+    return VoiceError(f"The voice {voice}: its file {path} is broken; fetch it or add it again.")
 
 
 def _of_other_weights(voice: str, path: Path) -> VoiceError:
