@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 STORY := examples/the-story.epub
 
-.PHONY: demo test check bench wheel clean
+.PHONY: demo test check bench bench-pocket first-light wheel clean
 
 demo: $(INSTALLED) $(STORY)  ## Render the example story with the embedded voice joe
 	$(BIN)/render-book $(STORY) --voice joe
@@ -24,6 +24,12 @@ bench: $(INSTALLED)  ## Text, mastering ten hours of audio, and joe on two worke
 	$(BIN)/python benchmarks/bench_text.py
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_master.py
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_joe.py
+
+bench-pocket: $(INSTALLED)  ## Pocket TTS with random weights: ours against pocket-tts and transformers, 20 minutes
+	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_pocket.py
+
+first-light: $(INSTALLED) $(STORY)  ## Fetch the released English weights; hold ours against both libraries, and listen
+	$(BIN)/python benchmarks/first_light.py $(STORY)
 
 wheel: $(INSTALLED)  ## Build the wheel into dist/
 	$(BIN)/python -m build --wheel

@@ -28,7 +28,12 @@ def test_the_wheel_works_in_an_empty_environment(tmp_path):
     run(sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, ROOT, cwd=tmp_path)
     [wheel] = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("_data/voices/joe.yaml", "_data/configs/default.yaml", "script/punkt/en.json", "engines/pocket/kyutai_models.yaml"):
+    for name in (
+        "_data/voices/joe.yaml",
+        "_data/configs/default.yaml",
+        "script/punkt/en.json",
+        "engines/pocket/kyutai_models.yaml",
+    ):
         assert f"pipeline/{name}" in names
     assert not [name for name in names if name.startswith(("tests", "output", "examples"))]
     run(sys.executable, "-m", "venv", tmp_path / "empty", cwd=tmp_path)

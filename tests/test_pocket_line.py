@@ -163,7 +163,10 @@ def test_without_its_model_a_voice_says_what_to_do(command: Command, small_book)
         ran = command(*words)
         assert ran.code == 5
         assert "kyutai/pocket-tts-without-voice-cloning" in ran.err
-        assert "`render-book voices fetch alba` (with your --config, if any) downloads all it needs (up to 450 MB)" in ran.err
+        assert (
+            "`render-book voices fetch alba` (with your --config, if any) downloads all it needs (up to 450 MB)"
+            in ran.err
+        )
         assert "--voice joe speaks without" in ran.err
     assert not Path("output").exists()
 

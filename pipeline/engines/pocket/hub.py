@@ -61,13 +61,18 @@ def locate_folder(source: str, *, fetch: bool) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     wanted = ["*.json", "*.jinja", "*.safetensors", "*.model"]
+    others = ["voices/*", "*/voices/*"]  # each voice is fetched when it is asked for
     with contextlib.suppress(LocalEntryNotFoundError):
-        cached = Path(snapshot_download(repo, revision=revision, allow_patterns=wanted, local_files_only=True))
+        cached = Path(
+            snapshot_download(
+                repo, revision=revision, allow_patterns=wanted, ignore_patterns=others, local_files_only=True
+            )
+        )
         if _is_whole(cached):
             return cached
     _check_hub(source, fetch)
     try:
-        return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted))
+        return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted, ignore_patterns=others))
     except (OSError, HfHubHTTPError, ValueError) as error:
         raise MissingFile(source, _sentence(error)) from None
 
