@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -34,6 +34,8 @@ class Shape:
 
     window: frames decoded at once. steps_unread: steps made before the device is asked which rows have ended.
     is_static: whether all slots and positions are run in every step, so that it can be captured as a graph.
+    reads_alone: whether each text is read by itself. In bfloat16 oneDNN adds in another order from 33 positions on, so
+    texts read together would change each other's last bits; in float32 none does.
     """
 
     num_slots: int
@@ -43,6 +45,7 @@ class Shape:
     window: int = 16
     steps_unread: int = 1
     is_static: bool = False
+    reads_alone: bool = False
 
 
 @dataclass(slots=True)
@@ -149,8 +152,7 @@ class PocketEngine:
     def _prefill(self, placed: Sequence[tuple[int, _Row]]) -> None:
         """Read the voices and texts of the rows that have come in; their last hidden states give frame 0."""
         self._make_room([row for _, row in placed])
-        for prefix in dict.fromkeys(row.prefix for _, row in placed):
-            group = [(slot, row) for slot, row in placed if row.prefix is prefix]
+        for prefix, group in self._groups(placed):
             slots = torch.tensor([slot for slot, _ in group], device=self._shape.device)
             lengths = [len(row.tokens) + 1 for _, row in group]
             x = torch.zeros(len(group), max(_MIN_READ, *lengths), self._embedding.shape[1], device=self._shape.device)
@@ -166,6 +168,14 @@ class PocketEngine:
             self._sample(slots, hidden)
             self.counters.prefills += 1
             self.counters.prefill_positions += x.shape[0] * x.shape[1]
+
+    def _groups(self, placed: Sequence[tuple[int, _Row]]) -> Iterator[tuple[Prefix, list[tuple[int, _Row]]]]:
+        """The rows that are read together: those of one voice, unless each is read alone."""
+        if self._shape.reads_alone:
+            yield from ((row.prefix, [(slot, row)]) for slot, row in placed)
+        else:
+            for prefix in dict.fromkeys(row.prefix for _, row in placed):
+                yield prefix, [(slot, row) for slot, row in placed if row.prefix is prefix]
 
     def _advance(self) -> None:
         """One frame for every row."""

@@ -53,7 +53,8 @@ def shape_for(device: torch.device, dtype: torch.dtype, hardware: Hardware) -> S
         return Shape(num_slots, dtype, device, num_codec_threads=0)
     # One thread an operation: with more, a row's bits depend on the slot it lies in. The other cores decode.
     torch.set_num_threads(1)
-    return Shape(num_slots, dtype, device, num_codec_threads=max(0, min(num_threads, 4) - 1))
+    num_codec_threads = max(0, min(num_threads, 4) - 1)
+    return Shape(num_slots, dtype, device, num_codec_threads, reads_alone=dtype != torch.float32)
 
 
 def choose_device(name: str) -> torch.device:

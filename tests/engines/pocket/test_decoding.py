@@ -63,7 +63,7 @@ def splits_of(num_frames: int) -> st.SearchStrategy[list[int]]:
     return cuts.map(lambda ends: [end - start for start, end in zip([0, *ends], ends, strict=False)])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(splits_of(NUM_FRAMES))
 def test_a_row_sounds_the_same_at_any_split(decoder: Decoder, sizes: list[int]) -> None:
     whole = decode(decoder, latents_of(0), [])
