@@ -83,7 +83,11 @@ def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_book_options
 @click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Folder. [output/<title>]")
 @click.option("--format", "formats", metavar="LIST", help="m4b, flac, or both: m4b,flac. [m4b]")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), help="Where the model runs (Pocket).")
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda", "mps"]),
+    help="Of the model; cuda and mps have yet to be tried (Pocket).",
+)
 @click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="Models at once.")
 @click.version_option(__version__, prog_name="render-book")
 def render(book: Path, output: Path | None, formats: str | None, workers: int, **options: Any) -> None:

@@ -179,22 +179,7 @@ def rename(tensors: Mapping[str, Tensor], geometry: Geometry) -> dict[str, Tenso
         out["voice.bos"] = flow_lm["bos_before_voice"].flatten()
     if "z_proj.weight" in flow_lm:
         out["heads.condition.weight"] = flow_lm["z_proj.weight"]
-    for source, target, parts in (
-        ("flow_net.input_proj", "heads.flow.input", ("weight", "bias")),
-        ("flow_net.cond_embed", "heads.flow.condition", ("weight", "bias")),
-        ("flow_net.final_layer.linear", "heads.flow.final.output", ("weight", "bias")),
-        ("flow_net.final_layer.adaLN_modulation.1", "heads.flow.final.modulation", ("weight", "bias")),
-    ):
-        out |= {f"{target}.{part}": flow_lm[f"{source}.{part}"] for part in parts}
-    for name, tensor in flow_lm.items():
-        words = name.split(".")
-        if name.startswith("flow_net.res_blocks."):
-            inner = {"in_ln": "norm", "mlp.0": "fc1", "mlp.2": "fc2", "adaLN_modulation.1": "modulation"}
-            out[f"heads.flow.blocks.{words[2]}.{inner['.'.join(words[3:-1])]}.{words[-1]}"] = tensor
-        elif name.startswith("flow_net.time_embed."):
-            inner = {"freqs": "frequencies", "mlp.0.weight": "fc1.weight", "mlp.0.bias": "fc1.bias",
-                     "mlp.2.weight": "fc2.weight", "mlp.2.bias": "fc2.bias", "mlp.3.alpha": "norm.weight"}  # fmt: skip
-            out[f"heads.flow.times.{words[2]}.{inner['.'.join(words[3:])]}"] = tensor
+    out |= _flow_head(flow_lm)
     transformers = [
         ("flow_lm.transformer.", "backbone.", geometry.backbone),
         ("mimi.decoder_transformer.transformer.", "codec.transformer.", geometry.codec.transformer),
@@ -215,6 +200,29 @@ def rename(tensors: Mapping[str, Tensor], geometry: Geometry) -> dict[str, Tenso
     out["encoder.downsample.weight"] = mimi["downsample.conv.conv.weight"]
     out |= seanet_decoder(mimi, "decoder.model", "conv", "convtr", geometry.codec)
     return out | seanet_encoder(mimi, "encoder.model", geometry.encoder)
+
+
+def _flow_head(flow_lm: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The flow head's tensors: an MLP of blocks, and embeddings of the times of a step where it knows any."""
+    whole = {
+        "flow_net.input_proj": "input",
+        "flow_net.cond_embed": "condition",
+        "flow_net.final_layer.linear": "final.output",
+        "flow_net.final_layer.adaLN_modulation.1": "final.modulation",
+    }
+    blocks = {"in_ln": "norm", "mlp.0": "fc1", "mlp.2": "fc2", "adaLN_modulation.1": "modulation"}
+    times = {
+        "freqs": "frequencies", "mlp.0.weight": "fc1.weight", "mlp.0.bias": "fc1.bias",
+        "mlp.2.weight": "fc2.weight", "mlp.2.bias": "fc2.bias", "mlp.3.alpha": "norm.weight",
+    }  # fmt: skip
+    out = {f"{to}.{part}": flow_lm[f"{at}.{part}"] for at, to in whole.items() for part in ("weight", "bias")}
+    for name, tensor in flow_lm.items():
+        words = name.split(".")
+        if name.startswith("flow_net.res_blocks."):
+            out[f"blocks.{words[2]}.{blocks['.'.join(words[3:-1])]}.{words[-1]}"] = tensor
+        elif name.startswith("flow_net.time_embed."):
+            out[f"times.{words[2]}.{times['.'.join(words[3:])]}"] = tensor
+    return {f"heads.flow.{name}": tensor for name, tensor in out.items()}
 
 
 def _layer(layer: Mapping[str, Tensor], sizes: TransformerGeometry) -> dict[str, Tensor]:
