@@ -18,7 +18,7 @@ check: $(INSTALLED)  ## Lint, types and the fast tests: under a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n 2 -m "not slow and not ray and not speech and not package"
+	$(BIN)/python -m pytest -q -n 2 -m "not slow and not ray and not speech and not package and not pocket"
 
 bench: $(INSTALLED)  ## Text, mastering ten hours of audio, and joe on two workers against bare Piper
 	$(BIN)/python benchmarks/bench_text.py

@@ -122,6 +122,7 @@ class PocketProfile(EngineProfile):
     longest_first_within: ClassVar[int] = 256
 
     model: str
+    codec: str
     dtype: Literal["auto", "float32", "bfloat16"]
     device: Literal["auto", "cpu", "cuda", "mps"]
     slots: Annotated[Annotated[int, Field(ge=1, le=4096)] | None, _AUTO]
@@ -135,7 +136,14 @@ class PocketProfile(EngineProfile):
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     def voice_options(self) -> dict[str, str]:
-        return {name: value for name in ("model", "dtype") if (value := getattr(self, name)) != "auto"}
+        options = {name: value for name in ("model", "codec", "dtype") if (value := getattr(self, name)) != "auto"}
+        if "model" in options:
+            options.setdefault("codec", "")  # a voice's own codec is its own model's
+        # A path is that of the profile's user, wherever `redo` is run from.
+        return {
+            name: str(Path(value).resolve()) if Path(value).exists() and value else value
+            for name, value in options.items()
+        }
 
     def hardware(self, num_threads: int) -> Hardware:
         return Hardware(self.device, num_threads, self.slots or 0)

@@ -21,7 +21,7 @@ from pipeline.engines import registry
 from pipeline.engines.base import Failed, Hardware, RawTake, Request
 from pipeline.voices import read_voice
 from tests.conftest import ROOT, Ran, digests, render_book_command
-from tests.engines.pocket.checkpoints import TEXTS, TinyModel, make_tiny
+from tests.engines.pocket.checkpoints import FRAME, TEXTS, TinyModel, make_tiny
 
 pytestmark = pytest.mark.pocket
 
@@ -133,13 +133,19 @@ def test_what_changes_the_sound_is_rendered_again_and_what_does_not_is_not(comma
     assert num_rendered("--frames-after-eos", "9") >= first
 
 
-def test_more_frames_after_the_end_of_speech_make_a_longer_take(command: Command, small_book, tmp_path, voice):
+def test_more_frames_after_the_end_of_speech_make_longer_takes(command: Command, tmp_path, voice):
+    """Without noise, since the flag is in the key, and the noise follows from that."""
+    book = tmp_path / "book.txt"
+    book.write_text("\n\n".join(TEXTS))
+    (tmp_path / "calm.yaml").write_text("engines: {pocket: {temperature: 0}}\n")
     lengths = []
     for frames in ("0", "9"):
-        assert command(small_book, "--voice", voice, "--frames-after-eos", frames, "--output", frames).code == 0
+        words = (book, "--voice", voice, "--config", "calm.yaml", "--frames-after-eos", frames, "--output", frames)
+        assert command(*words).code == 0
         takes = (tmp_path / frames / "takes").rglob("*.flac")
-        lengths.append(sum(path.stat().st_size for path in takes))
-    assert lengths[0] < lengths[1]
+        lengths.append(sorted(soundfile.info(take).frames for take in takes))
+    assert len(lengths[0]) == len(lengths[1]) > 4
+    assert [longer - shorter for shorter, longer in zip(*lengths, strict=True)] == [9 * FRAME] * len(lengths[0])
 
 
 def test_redo_keeps_the_flags_of_the_run(command: Command, small_book, tmp_path, voice):
@@ -311,3 +317,45 @@ def test_a_row_of_numbers_that_are_none_is_listed_and_leaves_nothing_behind(tiny
         assert isinstance(take, RawTake)
         assert isinstance(alone, RawTake)
         assert take.samples.tobytes() == alone.samples.tobytes()
+
+
+def test_a_voice_added_for_one_model_is_refused_by_another(command: Command, small_book, tmp_path, tiny):
+    other = make_tiny(tmp_path / "other", seed=1)
+    recording = narrator(tmp_path / "narrator.wav", 1.2)
+    assert command("voices", "add", recording, "--name", "m", "--licence", "own", "--model", tiny.kyutai_yaml).code == 0
+    (tmp_path / "other.yaml").write_text(f"engines: {{pocket: {{model: {other.kyutai_yaml}}}}}\n")
+    ran = command(small_book, "--voice", "m", "--config", "other.yaml")
+    assert (ran.code, "The voice m was added for another model" in ran.err) == (5, True)
+
+
+def test_a_state_that_changes_is_another_voice(command: Command, small_book, tmp_path, tiny):
+    """Whether or not the voice file says its digest."""
+    state = tmp_path / "state.safetensors"
+    state.write_bytes(tiny.kyutai_voice.read_bytes())
+    voice = voice_file(tmp_path, tiny.kyutai_yaml, state)
+    assert command(small_book, "--voice", voice, "--output", "book").code == 0
+    state.write_bytes(tiny.voice_latents.read_bytes())
+    assert command(small_book, "--voice", voice, "--output", "book").code == 0
+    assert report_of(tmp_path / "book")["num_reused"] == 0
+
+
+def test_a_text_that_breaks_a_step_is_listed_and_its_mates_are_not(command: Command, tmp_path, voice, monkeypatch):
+    """All rows of a batch fail with it; each is then asked for alone."""
+    from pipeline.engines.pocket.engine import PocketEngine
+
+    step = PocketEngine.step
+
+    def faulty(self: PocketEngine) -> list[RawTake | Failed]:
+        if any("bridge" in row.request.text for _, row in self._table.live()):
+            raise RuntimeError("as told")
+        return step(self)
+
+    monkeypatch.setattr(PocketEngine, "step", faulty)
+    book = tmp_path / "book.txt"
+    book.write_text("\n\n".join(TEXTS))
+    (tmp_path / "calm.yaml").write_text("engines: {pocket: {temperature: 0, dtype: float32}}\n")
+    ran = command(book, "--voice", voice, "--config", "calm.yaml", "--output", "book")
+    assert ran.code == 6
+    [missing] = report_of(tmp_path / "book")["missing"]
+    assert "bridge" in missing["text"]
+    assert "as told" in missing["reason"]

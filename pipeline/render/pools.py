@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import queue
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pipeline.engines.base import Engine, Failed, FailureKind, RawTake, Request
@@ -106,8 +107,13 @@ class Replica:
         try:
             return self._engine.step() if requests else []
         except Exception as error:  # noqa: BLE001 - as above, of all rows; the engine may still hold some, so:
-            self._engine = self._spec.open_engine()
-            return [_failed(request, error) for request in requests]
+            failed = [_failed(request, error) for request in requests]
+        if len(failed) > 1:  # one of them is to blame, or none: each gets its turn alone
+            failed = [replace(one, kind="crash") if one.kind == "exception" else one for one in failed]
+        del self._engine  # before another is opened: two models may be more than there is room for
+        gc.collect()
+        self._engine = self._spec.open_engine()
+        return failed
 
     def _judged(self, outcome: RawTake | Failed, request: Request) -> Take | Failed:
         if isinstance(outcome, Failed):
@@ -119,7 +125,8 @@ class Replica:
 
 
 def _failed(request: Request, error: Exception) -> Failed:
-    out_of_memory = isinstance(error, MemoryError) or "out of memory" in str(error).lower()
+    said = str(error).lower()  # torch's two allocators put it differently
+    out_of_memory = isinstance(error, MemoryError) or "out of memory" in said or "can't allocate memory" in said
     kind: FailureKind = "out of memory" if out_of_memory else "exception"
     message = " ".join(f"{type(error).__name__}: {error}".split())
     return Failed(request.key, request.attempt, kind, message)

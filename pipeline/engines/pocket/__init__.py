@@ -54,7 +54,7 @@ def open_engine(voice: Voice, hardware: Hardware) -> PocketEngine:
 def check_model(voice: Voice) -> None:
     """Fetch what isn't here yet, if there is a network; compare a voice file of one's own with its digest."""
     options = voice.options_as(Options)
-    model = open_model(options.model, options.codec)
+    model = open_model(*model_source(voice, options))
     try:
         model.fetch()
         state = hub.locate(state_source(voice, options), fetch=True)
@@ -72,14 +72,17 @@ class PocketFrontend:
 
     def __init__(self, voice: Voice) -> None:
         options = voice.options_as(Options)
-        model = open_model(options.model, options.codec)
+        model = open_model(*model_source(voice, options))
         try:
             self._prepare, self._encode = model.open_text(fetch=True)
             identity = model.identity(fetch=True)
+            state = state_source(voice, options)
+            if not state.startswith("hf://"):
+                state = file_digest(hub.locate(state, fetch=False))
         except hub.MissingFile as missing:
             raise missing_model(voice, missing) from None
         self._frame_rate = model.frame_rate
-        made_of = "\0".join([identity, options.state, options.sha256, options.dtype])
+        made_of = "\0".join([identity, state, options.dtype])
         digest = hashlib.sha256(made_of.encode()).hexdigest()
         self.spec = EngineSpec("pocket", f"{REVISION}-{digest[:16]}", f"{identity[:16]}", model.sample_rate)
 
@@ -93,6 +96,15 @@ class PocketFrontend:
     def budget(self, prepared: str) -> int:
         seconds = self.num_tokens(prepared) / _TOKENS_PER_SECOND + _SPARE_SECONDS
         return math.ceil(seconds * self._frame_rate)
+
+
+def model_source(voice: Voice, options: Options) -> tuple[str, str]:
+    """A voice's model and codec: names, or paths from the voice file's folder."""
+    near = [str(voice.folder / source) for source in (options.model, options.codec)]
+    return (
+        near[0] if Path(near[0]).exists() else options.model,
+        near[1] if options.codec and Path(near[1]).exists() else options.codec,
+    )
 
 
 def state_source(voice: Voice, options: Options) -> str:
@@ -111,6 +123,11 @@ def state_source(voice: Voice, options: Options) -> str:
 
 def missing_model(voice: Voice, missing: hub.MissingFile) -> VoiceError:
     """One sentence for a model that is neither here nor to be had."""
+    if not missing.source.startswith("hf://") and "@" not in missing.source:
+        return VoiceError(
+            f"The voice {voice.name} needs {missing.source}, which isn't here ({missing.reason}): correct the path in "
+            "its voice file or in the profile, or choose another voice."
+        )
     return VoiceError(
         f"The voice {voice.name} needs {missing.source}, which isn't here ({missing.reason}). With a network, "
         f"`render-book voices fetch {voice.name}` (with your --config, if any) downloads all it needs (up to 450 MB), "

@@ -43,6 +43,10 @@ def clone_voice(recording: Path, file_name: str, model_name: str, codec: str = "
     if "encoder.downsample.weight" not in checkpoint.weights:
         raise VoiceError(f"The weights of {model_name} have no encoder: take ones that do, to make a voice with.")
     latents = encode(torch.from_numpy(samples), checkpoint.weights.under("encoder"), checkpoint.geometry.encoder)
-    data = save({LATENTS: latents.float()}, {"model": model_name, "recording": recording.name})
+    made_by = {"model": model.identity(fetch=False), "recording": recording.name}
+    data = save({LATENTS: latents.float()}, made_by)
+    model_name, codec = (
+        str(Path(name).resolve()) if name and Path(name).exists() else name for name in (model_name, codec)
+    )
     options = {"model": model_name, "state": file_name, "sha256": hashlib.sha256(data).hexdigest()}
     return Cloned(data, options | ({"codec": codec} if codec else {}), seconds, latents.shape[0])

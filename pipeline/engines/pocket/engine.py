@@ -101,7 +101,7 @@ class PocketEngine:
         self._projection = Linear(weights["latent.projection"], None, torch.float32)
         self._bos = self._projection(weights["latent.bos"].float().expand(_MIN_HEIGHT, -1))[0]
         self._table: SlotTable[_Row] = SlotTable(shape.num_slots, num_ahead=max(1, shape.num_slots // 4))
-        self._num_rows = shape.num_slots
+        self._num_rows = 1 if shape.num_slots == 1 else max(_MIN_HEIGHT, shape.num_slots)
         device = shape.device
         self._slots = KeyValues(geometry.backbone, self._num_rows, 0, device)
         self._stops = EndOfSpeech(self._num_rows, device)
@@ -122,6 +122,8 @@ class PocketEngine:
     def admit(self, request: Request) -> None:
         asked = request.sampling
         tokens = self._encode(request.text)
+        if not tokens or max(tokens) >= len(self._embedding) or request.budget < 1:
+            raise ValueError(f"the model's tokenizer makes {len(tokens)} tokens of it that its weights don't know")
         tail = asked.get("frames_after_eos", self._sampling.tail_frames)
         rule = StopRule(
             threshold=asked.get("eos_threshold", self._sampling.eos_threshold),
@@ -221,10 +223,12 @@ class PocketEngine:
         finite = torch.isfinite(self._last[: self._table.height]).all(1).tolist()
         for slot, row in list(self._table.live()):
             _, end, has_fired = states[slot]
-            if not finite[slot]:
-                self._drop(slot, row)
-                continue
             done = min(row.num_frames, end)
+            if not finite[slot]:
+                self._slots.clear(slot)  # 0 * NaN would be the next row's
+                if not torch.isfinite(self._latents[slot, :done]).all():  # and not only of frames beyond its end
+                    self._drop(slot, row)
+                    continue
             is_ended = row.num_frames >= end
             while row.num_queued < done and (is_ended or done - row.num_queued >= self._shape.window):
                 window = slice(row.num_queued, min(row.num_queued + self._shape.window, done))
@@ -236,15 +240,14 @@ class PocketEngine:
 
     def _leave(self, slot: int) -> None:
         self._table.leave(slot)
+        self._last[slot] = 0
         self._is_live[slot] = 0
         self._positions[slot] = 0
 
     def _drop(self, slot: int, row: _Row) -> None:
-        """Fail a row whose latents are no numbers, and leave nothing of it: 0 * NaN would be the next row's."""
+        """Fail a row whose latents are no numbers."""
         self._leave(slot)
         self._decoding.drop(row.sounding)
-        self._slots.clear(slot)
-        self._last[slot] = 0
         message = "the model made a latent that is no number; fetch its weights again, or try --dtype float32"
         self._failed.append(Failed(row.request.key, row.request.attempt, "exception", message))
 

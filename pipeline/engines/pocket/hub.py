@@ -36,7 +36,6 @@ def locate(source: str, *, fetch: bool) -> Path:
             raise MissingFile(source, "there is no such file")
         return Path(source)
     from huggingface_hub import hf_hub_download, try_to_load_from_cache
-    from huggingface_hub.errors import HfHubHTTPError
 
     repo, path, revision = match["repo"], match["path"], match["revision"]
     cached = try_to_load_from_cache(repo, path, revision=revision)
@@ -45,12 +44,15 @@ def locate(source: str, *, fetch: bool) -> Path:
     _check_hub(source, fetch)
     try:
         return Path(hf_hub_download(repo, path, revision=revision))
-    except (OSError, HfHubHTTPError, ValueError) as error:  # no such file, gated, a cache that can't be written
+    except Exception as error:  # noqa: BLE001 - gated, cut off, a full disk: each of its layers has errors of its own
         raise MissingFile(source, _sentence(error)) from None
 
 
-def locate_folder(source: str, *, fetch: bool) -> Path:
-    """The folder that a path or `owner/repository@revision` names: a checkpoint as transformers saves it."""
+def locate_folder(source: str, *, fetch: bool, complete: bool = False) -> Path:
+    """The folder that a path or `owner/repository@revision` names: a checkpoint as transformers saves it.
+
+    complete: whether the hub is asked, where it can be, for files that an interrupted download left out.
+    """
     path = Path(source)
     if path.is_dir():
         return path
@@ -58,7 +60,7 @@ def locate_folder(source: str, *, fetch: bool) -> Path:
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or not revision:
         raise MissingFile(source, "there is no such folder, and a hub repository needs a revision: owner/name@revision")
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
     wanted = ["*.json", "*.jinja", "*.safetensors", "*.model"]
     others = ["voices/*", "*/voices/*"]  # each voice is fetched when it is asked for
@@ -68,12 +70,12 @@ def locate_folder(source: str, *, fetch: bool) -> Path:
                 repo, revision=revision, allow_patterns=wanted, ignore_patterns=others, local_files_only=True
             )
         )
-        if _is_whole(cached):
+        if _is_whole(cached) and not (complete and _is_reachable(source)):
             return cached
     _check_hub(source, fetch)
     try:
         return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted, ignore_patterns=others))
-    except (OSError, HfHubHTTPError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - as above
         raise MissingFile(source, _sentence(error)) from None
 
 
@@ -84,6 +86,14 @@ def _is_whole(folder: Path) -> bool:
     }
     found = {path.name for path in folder.glob("*.safetensors")}
     return (folder / "config.json").is_file() and bool(found) and shards <= found
+
+
+def _is_reachable(source: str) -> bool:
+    try:
+        _check_hub(source, True)
+    except MissingFile:
+        return False
+    return True
 
 
 def _check_hub(source: str, fetch: bool) -> None:

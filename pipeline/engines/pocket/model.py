@@ -104,10 +104,9 @@ class KyutaiModel:
         return rules.prepare, open_tokenizer(hub.locate(table.tokenizer_path, fetch=fetch), table.tokenizer)
 
     def identity(self, *, fetch: bool) -> str:
-        source = self.config.weights_path
-        if source.startswith("hf://"):
-            return _digest(source)
-        return _digest(self.config.model_dump_json(), file_digest(hub.locate(source, fetch=fetch)))
+        sources = (self.config.weights_path, self.config.flow_lm.lookup_table.tokenizer_path)
+        own = [file_digest(hub.locate(source, fetch=fetch)) for source in sources if not source.startswith("hf://")]
+        return _digest(self.config.model_dump_json(), *own)
 
     def weights_file(self, *, fetch: bool, with_encoder: bool = False) -> Path:
         """The open weights can't encode a recording, so they will do for all else; the gated ones for both."""
@@ -131,9 +130,13 @@ class KyutaiModel:
 class TransformersModel:
     def __init__(self, name: str, codec: str) -> None:
         self.name = name
+        if not codec and "@" in name:
+            raise VoiceError(
+                f"The checkpoint {name} needs its codec beside it: give that in `codec`, at a revision too."
+            )
         self._codec = codec or str(Path(name) / "codec")
         try:
-            import transformers  # noqa: F401 - to say so here, with what to install
+            from transformers import PocketTTSConfig  # noqa: F401 - to say so here, with what to install
         except ImportError:
             raise VoiceError(
                 f"The model {name} is a transformers checkpoint: pip install 'render-book[transformers]'."
@@ -144,7 +147,7 @@ class TransformersModel:
 
     def fetch(self) -> None:
         for source in (self.name, self._codec):
-            hub.locate_folder(source, fetch=True)
+            hub.locate_folder(source, fetch=True, complete=True)
 
     def open_text(self, *, fetch: bool) -> tuple[Callable[[str], str], Callable[[str], list[int]]]:
         render, encode = open_chat_tokenizer(self._folder(fetch=fetch))
@@ -155,7 +158,7 @@ class TransformersModel:
         parts = []
         for source in (self.name, self._codec):
             folder = Path(source)
-            parts += [file_digest(file) for file in sorted(folder.glob("*.safetensors"))] or [source]
+            parts += [file_digest(file) for file in sorted(folder.glob("*.*")) if file.is_file()] or [source]
         return _digest(*parts)
 
     def load(self, *, fetch: bool, with_encoder: bool = False) -> Checkpoint:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 
 from pipeline.engines.base import Hardware, Request, num_cores
-from pipeline.engines.pocket import Options, hub, missing_model, state_source
+from pipeline.engines.pocket import Options, hub, missing_model, model_source, state_source
 from pipeline.engines.pocket.backbone import Backbone, Prefix
 from pipeline.engines.pocket.engine import PocketEngine, Shape
 from pipeline.engines.pocket.model import Checkpoint, open_model
-from pipeline.engines.pocket.voice_state import read_prefix
+from pipeline.engines.pocket.voice_state import made_by, read_prefix
 from pipeline.engines.pocket.weights import Weights
 from pipeline.errors import VoiceError
 from pipeline.voices import Voice
@@ -21,22 +21,27 @@ def open_pocket(voice: Voice, hardware: Hardware) -> PocketEngine:
     """Raises `VoiceError` for weights or voices that aren't what they should be, or a device that isn't here."""
     options = voice.options_as(Options)
     device = choose_device(hardware.device)
-    model = open_model(options.model, options.codec)
+    model = open_model(*model_source(voice, options))
     try:
         _, encode = model.open_text(fetch=False)
         checkpoint = model.load(fetch=False)
     except hub.MissingFile as missing:
         raise missing_model(voice, missing) from None
+    shape = shape_for(device, choose_dtype(options.dtype, device), hardware)
     weights = Weights({name: tensor.to(device) for name, tensor in checkpoint.weights.items()})
     of_voices = {name: tensor for name, tensor in weights.items() if name.startswith("voice.")}
-    voices = _Voices(voice, options, Weights(of_voices), device)  # all others live on in the engine's own form alone
-    engine = PocketEngine(
-        Checkpoint(checkpoint.geometry, weights),
-        model.sampling,
-        encode,
-        voices.prefix_of,
-        shape_for(device, choose_dtype(options.dtype, device), hardware),
-    )
+    identity = model.identity(fetch=False)
+    voices = _Voices(
+        voice, options, identity, Weights(of_voices), device
+    )  # all others live on in the engine's own form alone
+    placed = Checkpoint(checkpoint.geometry, weights)
+    try:
+        engine = PocketEngine(placed, model.sampling, encode, voices.prefix_of, shape)
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise VoiceError(
+            f"The weights of {model.name} don't make a Pocket TTS model ({type(error).__name__}: {error}): fetch them "
+            "again, or check that its config is theirs."
+        ) from None
     voices.check(engine.backbone)
     return engine
 
@@ -80,8 +85,8 @@ def choose_dtype(name: str, device: torch.device) -> torch.dtype:
 class _Voices:
     """The prefixes of the voices that a replica has been asked for; all of the model that it holds."""
 
-    def __init__(self, voice: Voice, options: Options, weights: Weights, device: torch.device) -> None:
-        self._voice, self._options = voice, options
+    def __init__(self, voice: Voice, options: Options, identity: str, weights: Weights, device: torch.device) -> None:
+        self._voice, self._options, self._identity = voice, options, identity
         self._weights, self._device = weights, device
         self._prefixes: dict[str, Prefix] = {}
 
@@ -95,11 +100,17 @@ class _Voices:
     def _open(self, voice: Voice, backbone: Backbone) -> Prefix:
         if voice.digest not in self._prefixes:
             options = voice.options_as(Options)
-            if (options.model, options.codec) != (self._options.model, self._options.codec):
+            if model_source(voice, options) != model_source(self._voice, self._options):
                 raise VoiceError(f"The voice {voice.name} is of the model {options.model}, not {self._options.model}.")
             try:
                 path = hub.locate(state_source(voice, options), fetch=False)
             except hub.MissingFile as missing:
                 raise missing_model(voice, missing) from None
-            self._prefixes[voice.digest] = read_prefix(path, voice.name, backbone, self._weights, self._device)
+            prefix = read_prefix(path, voice.name, backbone, self._weights, self._device)
+            if made_by(path) not in ("", self._identity):
+                raise VoiceError(
+                    f"The voice {voice.name} was added for another model than {options.model}: add it again from its "
+                    "recording, with --model."
+                )
+            self._prefixes[voice.digest] = prefix
         return self._prefixes[voice.digest]

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import torch
+from safetensors import safe_open
 from torch import Tensor
 
 from pipeline.engines.pocket.backbone import Backbone, Prefix
@@ -52,6 +53,12 @@ def read_prefix(path: Path, voice: str, backbone: Backbone, weights: Weights, de
     prefix = Prefix.of([keys for keys, _ in layers], [values for _, values in layers], device)
     _check_first_position(prefix, voice, path, backbone, weights, device)
     return prefix
+
+
+def made_by(path: Path) -> str:
+    """The identity of the model that a voice of one's own was encoded with; empty where the file doesn't say."""
+    with safe_open(path, "pt") as file:
+        return str((file.metadata() or {}).get("model", ""))
 
 
 def prefix_of_latents(
