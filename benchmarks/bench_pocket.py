@@ -4,7 +4,7 @@
 
 The weights are random, so nothing is fetched; speed and memory don't depend on them. Every contender loads its model
 from files, as its users do, in a process of its own, and they speak in turns: each ratio is a median over rounds, of
-speeds measured within a minute or two of each other, since machines drift. Chunks are 50 frames (4 s) of 40 tokens,
+speeds measured within a minute or two of each other, since machines drift. Chunks are 40 frames (3.2 s) of 40 tokens,
 said by a voice of 125 frames, and the codec counts. End of speech is off: all make the same number of frames.
 
 - pocket-tts: `generate_audio`, one chunk at a time, the codec in its own second thread; int8 is its `quantize=True`.
@@ -68,7 +68,7 @@ class Size:
     """Chunks of the run for occupancy."""
 
 
-FULL = Size(6, 50, 3, (1, 16, 32, 64), (16, 8, 32), 300)
+FULL = Size(6, 40, 3, (1, 16, 32, 64), (16, 8, 32), 300)
 QUICK = Size(1, 24, 2, (1, 4), (2, 4), 40)
 
 
