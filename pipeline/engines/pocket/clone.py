@@ -25,7 +25,6 @@ class Cloned:
     options: dict[str, str]
     seconds: float
     """How long the recording is."""
-    num_frames: int
 
 
 def clone_voice(recording: Path, file_name: str, model_name: str, codec: str = "") -> Cloned:
@@ -49,4 +48,4 @@ def clone_voice(recording: Path, file_name: str, model_name: str, codec: str = "
         str(Path(name).resolve()) if name and Path(name).exists() else name for name in (model_name, codec)
     )
     options = {"model": model_name, "state": file_name, "sha256": hashlib.sha256(data).hexdigest()}
-    return Cloned(data, options | ({"codec": codec} if codec else {}), seconds, latents.shape[0])
+    return Cloned(data, options | ({"codec": codec} if codec else {}), seconds)

@@ -8,7 +8,7 @@ from pipeline.engines.base import Hardware, Request, num_cores
 from pipeline.engines.pocket import Options, hub, missing_model, model_source, state_source
 from pipeline.engines.pocket.backbone import Backbone, Prefix
 from pipeline.engines.pocket.engine import PocketEngine, Shape
-from pipeline.engines.pocket.model import Checkpoint, open_model
+from pipeline.engines.pocket.model import Checkpoint, Model, open_model
 from pipeline.engines.pocket.voice_state import made_by, read_prefix
 from pipeline.engines.pocket.weights import Weights
 from pipeline.errors import VoiceError
@@ -30,10 +30,8 @@ def open_pocket(voice: Voice, hardware: Hardware) -> PocketEngine:
     shape = shape_for(device, choose_dtype(options.dtype, device), hardware)
     weights = Weights({name: tensor.to(device) for name, tensor in checkpoint.weights.items()})
     of_voices = {name: tensor for name, tensor in weights.items() if name.startswith("voice.")}
-    identity = model.identity(fetch=False)
-    voices = _Voices(
-        voice, options, identity, Weights(of_voices), device
-    )  # all others live on in the engine's own form alone
+    # All other tensors live on in the engine's own form alone.
+    voices = _Voices(voice, options, model, Weights(of_voices), device)
     placed = Checkpoint(checkpoint.geometry, weights)
     try:
         engine = PocketEngine(placed, model.sampling, encode, voices.prefix_of, shape)
@@ -85,8 +83,8 @@ def choose_dtype(name: str, device: torch.device) -> torch.dtype:
 class _Voices:
     """The prefixes of the voices that a replica has been asked for; all of the model that it holds."""
 
-    def __init__(self, voice: Voice, options: Options, identity: str, weights: Weights, device: torch.device) -> None:
-        self._voice, self._options, self._identity = voice, options, identity
+    def __init__(self, voice: Voice, options: Options, model: Model, weights: Weights, device: torch.device) -> None:
+        self._voice, self._options, self._model = voice, options, model
         self._weights, self._device = weights, device
         self._prefixes: dict[str, Prefix] = {}
 
@@ -107,7 +105,8 @@ class _Voices:
             except hub.MissingFile as missing:
                 raise missing_model(voice, missing) from None
             prefix = read_prefix(path, voice.name, backbone, self._weights, self._device)
-            if made_by(path) not in ("", self._identity):
+            maker = made_by(path)  # published states don't say; weights are hashed only where one does
+            if maker and maker != self._model.identity(fetch=False):
                 raise VoiceError(
                     f"The voice {voice.name} was added for another model than {options.model}: add it again from its "
                     "recording, with --model."

@@ -10,10 +10,7 @@ Row = TypeVar("Row")
 
 
 class SlotTable(Generic[Row]):
-    """`num_slots` places for rows, and a queue before them. A row that leaves makes room for the next at once.
-
-    The table also counts: a step of all slots is `num_slots` row-steps, of which only those of live rows are work.
-    """
+    """`num_slots` places for rows, and a queue before them. A row that leaves makes room for the next at once."""
 
     def __init__(self, num_slots: int, num_ahead: int) -> None:
         self.num_slots = num_slots
