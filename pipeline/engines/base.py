@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
@@ -59,6 +61,12 @@ class Hardware:
     device: str = "auto"
     num_threads: int = 0
     num_slots: int = 0
+
+
+def file_digest(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal: what a voice file says of a model, and a key knows of one."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def num_cores() -> int:

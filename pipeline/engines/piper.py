@@ -7,14 +7,24 @@ the liveliness stays, and the same text and seed give the same bytes.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pipeline.engines.base import EngineSpec, Failed, Hardware, OneSlot, RawTake, Request, Samples, Stop, with_stop
+from pipeline.engines.base import (
+    EngineSpec,
+    Failed,
+    Hardware,
+    OneSlot,
+    RawTake,
+    Request,
+    Samples,
+    Stop,
+    file_digest,
+    with_stop,
+)
 from pipeline.engines.tokens import count_wordpunct
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
@@ -131,17 +141,12 @@ def _model_path(voice: Voice) -> Path:
     for needed, digest in ((path, options.sha256), (Path(f"{path}.json"), options.config_sha256)):
         if not needed.is_file():
             raise VoiceError(f"The voice {voice.name} needs {needed}, which isn't there: check its voice file.")
-        if _sha256(needed) != digest:
+        if file_digest(needed) != digest:
             raise VoiceError(
                 f"{needed} isn't the file that the voice {voice.name} names (its sha256 differs): install it again, or "
                 "correct the voice file."
             )
     return path
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _load(path: Path) -> Any:

@@ -7,9 +7,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pipeline.engines.base import EngineSpec, Hardware
+from pipeline.engines.base import EngineSpec, Hardware, file_digest
 from pipeline.engines.pocket import hub, kyutai
-from pipeline.engines.pocket.model import Model, file_digest, open_model
+from pipeline.engines.pocket.model import Model, open_model
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
 from pipeline.strict_yaml import Strict

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from pipeline.engines.base import file_digest
 from pipeline.engines.pocket import hub, kyutai, transformers_format
 from pipeline.engines.pocket.text import TextRules, open_chat_tokenizer, open_tokenizer
 from pipeline.errors import VoiceError
@@ -219,11 +220,6 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         return load_file(path)
     except (OSError, SafetensorError) as error:
         raise VoiceError(f"{path} isn't a whole safetensors file ({error}): fetch it again.") from None
-
-
-def file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(*parts: str) -> str:
