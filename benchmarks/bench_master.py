@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.job import read_profile
+from pipeline.profile import read_profile
 from pipeline.master.aac import encode_chapter
 from pipeline.master.deliver import Tags, pack_m4b
 from pipeline.master.stitcher import ChapterTags, Part, stitch_chapter

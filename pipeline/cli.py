@@ -5,15 +5,10 @@ Nothing heavy is imported before a command needs it: `--help` answers at once.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import io
-import os
-import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,24 +16,25 @@ import click
 
 from pipeline import __version__
 from pipeline.errors import (
-    ConfigError,
     IncompleteError,
     InterruptedByUser,
     RenderBookError,
+    StoppedError,
     UsageError,
 )
+from pipeline.progress import running, say
 
 if TYPE_CHECKING:
     from pipeline.job import Job
-    from pipeline.render.loop import Clock
-    from pipeline.review.report import Report
-    from pipeline.run import Progress
+    from pipeline.review.report import JobReport
+    from pipeline.script.script import Script
 
 EPILOG = """\b
 Commands (each has its own --help):
   render-book BOOK           turn a manuscript into an audiobook; again is the resume
+  render-book JOB.yaml       the same for the many books of a manifest
   render-book plan BOOK      what would be read: chapters, words, chunks, hours
-  render-book status DIR     how far a book is, also while it renders
+  render-book status DIR     how far a book or a job is, also while it renders
   render-book redo DIR       the next attempt of single chunks
   render-book voices         who can read; `voices add`, `voices fetch NAME`
 
@@ -59,12 +55,31 @@ _BOOK = click.argument("book", metavar="BOOK", type=click.Path(path_type=Path))
 _DIR = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 
 
+def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where and until when, shared by `render` and `redo`."""
+    for option in (
+        click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), metavar="H", help="Stop after these."),
+        click.option("--stop-at", metavar="HH:MM", help="Stop in time, and exit with 7 if work is left."),
+        click.option("--ray", metavar="ADDRESS", help="Join a Ray cluster: its address, or auto."),
+        click.option("--workers", default=None, metavar="N", help="Models at once: a number, or auto.  [auto]"),
+    ):
+        command = option(command)
+    return command
+
+
 def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what is read, shared by `render` and `plan`."""
     path = click.Path(path_type=Path)
     for option in (
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another reading."),
-        click.option("--lexicon", type=path, metavar="F", help="How words are said: YAML, `word: respelling`."),
+        click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Another reading. [0]"),
+        click.option(
+            "--lexicon",
+            "lexicons",
+            type=path,
+            multiple=True,
+            metavar="F",
+            help="YAML of `word: respelling`.",
+        ),
         click.option("--config", type=path, metavar="F", help="A render profile over configs/default.yaml."),
         click.option("--chapters", metavar="LIST", help="Only these, as `plan` numbers them: 1-3,7."),
         click.option("--voice", metavar="V", help="Who reads: a name of `voices`, or a voice file. [alba]"),
@@ -88,25 +103,19 @@ def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
     type=click.Choice(["auto", "cpu", "cuda", "mps"]),
     help="Of the model; cuda and mps have yet to be tried (Pocket).",
 )
-@click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="Models at once.")
+@_run_options
 @click.version_option(__version__, prog_name="render-book")
-def render(book: Path, output: Path | None, formats: str | None, workers: int, **options: Any) -> None:
-    """Turn BOOK (.epub, .txt, .md or .html) into a finished audiobook.
+def render(book: Path, output: Path | None, formats: str | None, **options: Any) -> None:
+    """Turn BOOK (.epub, .txt, .md or .html) into a finished audiobook, or the many books of a manifest (.yaml).
 
     The same command again goes on where the last one stopped. An accepted take is never rendered twice.
     """
-    from dataclasses import replace
+    from pipeline.run import render_job
 
-    from pipeline.run import render_book
-
-    job = replace(
-        _job(book, **options),
-        output=output,
-        formats=tuple(formats.split(",")) if formats is not None else None,
-        num_workers=workers,
-    )
-    with _running() as (clock, bar):
-        report = render_book(job, clock, bar.update, _say)
+    where = _pop_run_options(options)
+    job = _with_run_options(_read_job(book, output=output, formats=formats, **options), **where)
+    with running(job) as (clock, bar):
+        report = render_job(job, clock, bar.update, say)
     _finish(report)
 
 
@@ -121,7 +130,11 @@ def plan(book: Path, as_json: bool, **options: Any) -> None:
     from pipeline.plan import make_plan
     from pipeline.script.listing import script_as_lines
 
-    made = make_plan(_job(book, **options))
+    job = _read_job(book, **options)
+    if job.name:
+        _plan_job(job, as_json=as_json)
+        return
+    made = make_plan(job.books[0])
     if as_json:
         click.echo(json.dumps(made.as_dict(), ensure_ascii=False, indent=1))
     else:
@@ -133,33 +146,43 @@ def plan(book: Path, as_json: bool, **options: Any) -> None:
 @_DIR
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def status(folder: Path, as_json: bool) -> None:
-    """Say how far the book in DIR is. Works beside a run."""
+    """Say how far the book in DIR is, or all books of a manifest. Works beside a run."""
     import json
     from dataclasses import asdict
 
-    from pipeline.folder import read_status
-    from pipeline.review.report import status_as_lines
+    from pipeline.folder import read_job_status, read_status
+    from pipeline.review.status import job_as_lines, status_as_lines
 
-    found = read_status(folder)
-    if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=1))
+    if _is_manifest(folder):
+        books = read_job_status(_read_job(folder))
+        found: Any = [{"source": source, "status": asdict(one) if one else None} for source, one in books]
+        lines = job_as_lines(books)
     else:
-        for line in status_as_lines(found):
+        one = read_status(folder)
+        found, lines = asdict(one), status_as_lines(one)
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+    else:
+        for line in lines:
             click.echo(line)
 
 
 @click.command("render-book redo", context_settings=_CONTEXT)
 @_DIR
 @click.option("--chunk", "ids", metavar="ID", multiple=True, help="Its id, or the id's beginning; more than once.")
-def redo(folder: Path, ids: Sequence[str]) -> None:
-    """Render the next attempt of single chunks of the book in DIR, and pack the book again.
+@_run_options
+def redo(folder: Path, ids: Sequence[str], **where: Any) -> None:
+    """Render the next attempt of single chunks of the book in DIR, or of a manifest's, and pack it again.
 
     Without --chunk, go on with what an interrupted redo left.
     """
-    from pipeline.run import redo_chunks
+    from pipeline.folder import find_redos
+    from pipeline.run import render_job
 
-    with _running() as (clock, bar):
-        report = redo_chunks(folder, ids, clock, bar.update, _say)
+    job = find_redos(_read_job(folder) if _is_manifest(folder) else None, folder, ids)
+    job = _with_run_options(job, **where)
+    with running(job) as (clock, bar):
+        report = render_job(job, clock, bar.update, say)
     _finish(report, f"render-book redo {folder}")
 
 
@@ -183,8 +206,8 @@ def voices(context: click.Context) -> None:
 def fetch_voice(name: str, config: Path | None) -> None:
     """Download what the voice NAME needs, so that books can be rendered without a network."""
     from pipeline.engines import registry
-    from pipeline.job import read_profile
     from pipeline.plan import choose_voice
+    from pipeline.profile import read_profile
 
     voice = choose_voice(name, read_profile(config))
     registry.open_frontend(voice)
@@ -242,105 +265,131 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.Abort:
         sys.exit(InterruptedByUser.exit_code)
     except RenderBookError as error:
-        _say(str(error))
+        say(str(error))
         sys.exit(error.exit_code)
     except OSError as error:  # of the output itself: what is written elsewhere has errors of its own
-        _say(f"The output can't be written: {error}.")
+        say(f"The output can't be written: {error}.")
         sys.exit(UsageError.exit_code)
     sys.exit(0)
 
 
 _POCKET_FLAGS = ("dtype", "device", "eos_threshold", "frames_after_eos")
+_RUN_FLAGS = ("workers", "ray", "stop_at", "max_hours")
 
 
-def _job(book: Path, voice: str | None, chapters: str | None, **options: Any) -> Job:
-    from pipeline.job import Job, parse_chapters
+def _is_manifest(path: Path) -> bool:
+    return path.suffix.lower() in (".yaml", ".yml")
+
+
+def _read_job(book: Path, **options: Any) -> Job:
+    """The job that a manifest describes, or that of one book as its flags say."""
+    from pipeline.job import BookJob, Job, parse_chapters, runs_submitted
     from pipeline.voices import DEFAULT_VOICE
 
     if not book.exists() and (close := difflib.get_close_matches(str(book), COMMANDS, n=1)):
         raise UsageError(f"There is no book {str(book)!r}, nor such a command: did you mean {close[0]}?")
-    if book.suffix.lower() in (".yaml", ".yml"):
-        raise ConfigError(f"{book} is a job manifest, which this version can't run yet: give it a book.")
-    said = {name: options.pop(name, None) for name in _POCKET_FLAGS}
-    return Job(
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    if _is_manifest(book):
+        from pipeline.manifest import read_manifest
+
+        if given:
+            flag = next(iter(given)).removesuffix("s").replace("_", "-")
+            raise UsageError(f"--{flag} goes into the manifest {book}, for all books (`defaults:`) or for one.")
+        return read_manifest(book, is_submitted=runs_submitted())
+    if runs_submitted() and not (given.get("output") or Path()).is_absolute():
+        raise UsageError("A submitted job runs in a folder that Ray removes: give --output a path that stays.")
+    said = {name: given.pop(name) for name in _POCKET_FLAGS if name in given}
+    chapters, formats = given.pop("chapters", None), given.pop("formats", None)
+    one = BookJob(
         source=book,
-        settings={f"engines.pocket.{name}": str(value) for name, value in said.items() if value is not None},
-        voice=voice or DEFAULT_VOICE,
+        settings={f"engines.pocket.{name}": str(value) for name, value in said.items()},
+        voice=given.pop("voice", DEFAULT_VOICE),
         chapters=parse_chapters(chapters) if chapters is not None else None,
-        **options,
+        formats=tuple(formats.split(",")) if formats is not None else None,
+        **given,
+    )
+    return Job((one,))
+
+
+def _pop_run_options(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: options.pop(name) for name in _RUN_FLAGS}
+
+
+def _with_run_options(
+    job: Job, workers: str | None, ray: str | None, stop_at: str | None, max_hours: float | None
+) -> Job:
+    """A job with what flags say of where and until when in place of its own."""
+    from dataclasses import replace
+
+    from pipeline.job import parse_stop_at, parse_workers, runs_submitted
+
+    return replace(
+        job,
+        workers={"": parse_workers(workers)} if workers is not None else job.workers,
+        ray=ray or job.ray or ("auto" if runs_submitted() else ""),
+        stop_at=parse_stop_at(stop_at) if stop_at is not None else job.stop_at,
+        max_hours=max_hours if max_hours is not None else job.max_hours,
     )
 
 
-def _say(message: str) -> None:
-    with contextlib.suppress(BrokenPipeError):  # nobody reads the messages: that doesn't end a night's render
-        print(message, file=sys.stderr, flush=True)
+def _plan_job(job: Job, *, as_json: bool) -> None:
+    """A line a book, as text or as JSON; each plan is let go of before the next is made."""
+    import json
+
+    from pipeline.plan import Plan, plan_books
+    from pipeline.script.listing import expected_hours, job_as_lines
+
+    failed = []
+
+    def rows() -> Iterator[tuple[str, Script | str, float]]:
+        for book, plan in plan_books(job.books):
+            source = str(book.source)
+            if isinstance(plan, Plan):
+                fields = plan.as_dict()
+                yield source, plan.script, expected_hours(plan.script, plan.profile.gaps_ms.after)
+            else:
+                fields = {"error": str(plan)}
+                failed.append(source)
+                yield source, str(plan), 0.0
+            if as_json:
+                click.echo(json.dumps({"source": source} | fields, ensure_ascii=False))
+
+    for line in job_as_lines(rows()):
+        if not as_json:
+            click.echo(line)
+    if failed:
+        raise IncompleteError(f"{len(failed)} of {len(job.books)} books can't be planned: {', '.join(failed)}.")
 
 
-def _finish(report: Report, go_on: str = "the same command again") -> None:
+def _finish(report: JobReport, go_on: str = "the same command again") -> None:
     """Print what a run did, and raise what its exit code must say."""
-    from pipeline.review.report import report_as_lines
+    from pipeline.review.report import job_report_as_lines
 
-    if report.is_stopped:
-        raise InterruptedByUser(
-            f"Interrupted with {report.num_left} of {report.num_chunks} chunks left; the others are on disk. "
-            f"Run {go_on} to go on."
-        )
-    for line in report_as_lines(report):
+    if report.failures and not report.name:
+        raise report.failures[0].error
+    if report.is_stopped and not report.name:
+        left = report.books[0] if report.books else None
+        todo = f"{left.num_left} of {left.num_chunks} chunks left; the others are on disk" if left else "all of it left"
+        raise _stopped(report, f"{todo}. Run {go_on} to go on.")
+    for line in job_report_as_lines(report):
         click.echo(line)
-    if report.missing:
+    if report.is_stopped:
+        num_open = report.num_not_begun + sum(book.is_stopped for book in report.books)
+        raise _stopped(report, f"{num_open} books left. Run {go_on} to go on.")
+    missing = [book for book in report.books if book.missing]
+    if missing:
         raise IncompleteError(
-            f"Incomplete: what could not be rendered is listed above and in {report.folder}/report.json. "
-            f"`render-book redo {report.folder} --chunk ID` tries a chunk again."
+            f"Incomplete: what could not be rendered is listed above and in {missing[0].folder}/report.json. "
+            f"`render-book redo {missing[0].folder} --chunk ID` tries a chunk again."
         )
+    if report.failures:
+        raise IncompleteError(f"Incomplete: {len(report.failures)} of the books failed, as said above.")
 
 
-class _Bar:
-    """Progress on stderr: a bar on a terminal, else a line whenever a chapter begins."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._begun: set[str] = set()
-        self._started = time.monotonic()
-
-    def update(self, progress: Progress) -> None:
-        if self._bar is None:
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=progress.num_chunks, unit="chunk", disable=None, dynamic_ncols=True)
-        seconds = time.monotonic() - self._started
-        rate = f"{progress.audio_seconds / seconds:.1f}x" if seconds > 1 else ""
-        if self._bar.disable and progress.chapter not in self._begun:
-            _say(f"[{progress.num_done}/{progress.num_chunks}] chapter {progress.chapter} {rate}".rstrip())
-        self._begun.add(progress.chapter)
-        self._bar.set_description_str(progress.chapter[:30], refresh=False)
-        self._bar.set_postfix_str(f"{progress.audio_seconds / 3600:.2f} h audio, {rate}", refresh=False)
-        self._bar.update(progress.num_done - self._bar.n)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-
-@contextmanager
-def _running() -> Iterator[tuple[Clock, _Bar]]:
-    """A run that SIGINT and SIGTERM stop after what is in flight; a second signal ends it at once."""
-    from pipeline.render.loop import Clock
-
-    clock, bar = Clock(), _Bar()
-
-    def on_signal(number: int, frame: object) -> None:
-        if clock.is_stopping():
-            os._exit(InterruptedByUser.exit_code)  # at once: what is on disk is whole, whatever is cut off
-        clock.stop()
-        _say("Stopping: what is being rendered is finished and kept. Again to stop at once.")
-
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield clock, bar
-    finally:
-        bar.close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _stopped(report: JobReport, what: str) -> RenderBookError:
+    if report.is_interrupted:
+        return InterruptedByUser(f"Interrupted with {what}")
+    return StoppedError(f"Stopped in time, with {what}")
 
 
 if __name__ == "__main__":

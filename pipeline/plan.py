@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.engines import registry
 from pipeline.engines.base import Frontend
-from pipeline.errors import ManuscriptError, UsageError
-from pipeline.job import Job, Profile, parse_formats, read_profile
+from pipeline.errors import ManuscriptError, RenderBookError, UsageError
+from pipeline.job import BookJob, parse_formats
 from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.book import Book
-from pipeline.script.lexicon import read_lexicon
+from pipeline.profile import Profile, read_profile
+from pipeline.script.lexicon import read_lexicons
 from pipeline.script.listing import script_as_dict
 from pipeline.script.script import Script, ScriptChapter
 from pipeline.script.write import ScriptRules, write_script
@@ -25,7 +26,7 @@ from pipeline.voices import Voice, read_voice
 class Plan:
     """A job with everything that can be known of it before a model is loaded."""
 
-    job: Job
+    job: BookJob
     profile: Profile
     voice: Voice
     book: Book
@@ -61,7 +62,7 @@ def _ranges(chapters: Sequence[int]) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-def make_plan(job: Job) -> Plan:
+def make_plan(job: BookJob) -> Plan:
     """Read, speak and split a manuscript; nothing is written. Raises every error a job can have."""
     book = read_manuscript(job.source)
     profile = read_profile(job.config, job.settings)
@@ -73,7 +74,7 @@ def make_plan(job: Job) -> Plan:
             raise UsageError(f"--{flag} doesn't apply to the voice {voice.name} ({voice.engine}): leave it out.")
     frontend = registry.open_frontend(voice)
     sampling = profile.engine(voice.engine).sampling()
-    lexicon = read_lexicon(job.lexicon) if job.lexicon else None
+    lexicon = read_lexicons(job.lexicons) if job.lexicons else None
     # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
     name = job.source.stem.encode(errors="replace").decode()  # a file's name may be no text
     book = replace(book, title=book.title or name, language=book.language or voice.language)
@@ -94,6 +95,15 @@ def make_plan(job: Job) -> Plan:
         )
     folder = job.output or Path("output") / safe_name(book.title)
     return Plan(job, profile, voice, book, script, frontend, sampling, formats, folder)
+
+
+def plan_books(books: Sequence[BookJob]) -> Iterator[tuple[BookJob, Plan | RenderBookError]]:
+    """The plan of each book of a job, or why there is none; one at a time, since a library of them is large."""
+    for book in books:
+        try:
+            yield book, make_plan(book)
+        except RenderBookError as error:
+            yield book, error
 
 
 def choose_voice(name: str, profile: Profile) -> Voice:

@@ -1,270 +1,174 @@
-"""The line from a manuscript to an audiobook, with a plan at its head and a report at its end."""
+"""A job from start to end: its books in turn, one pool of replicas for all, and a report of each."""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+import traceback
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from pipeline.engines import registry
-from pipeline.engines.base import Failed, RawTake, num_cores
-from pipeline.folder import check_folder, read_job, write_job, write_json
-from pipeline.job import Job
-from pipeline.master.chapters import ChapterMaster
-from pipeline.master.deliver import Packed, Tags, pack_m4b
-from pipeline.master.stitcher import join_takes
-from pipeline.plan import Plan, find_chunk, make_plan
-from pipeline.render.backlog import Backlog, Composite, RenderRules
-from pipeline.render.judge import make_take
-from pipeline.render.loop import Clock, Tally, render_backlog
-from pipeline.render.pools import LocalPool, NoPool, Pools, ReplicaSpec
-from pipeline.render.store import Store, hold_folder, open_store
-from pipeline.render.takes import Finding, Take
-from pipeline.review.report import Missing, Report, write_report
+from pipeline.engines.base import num_cores
+from pipeline.errors import RenderBookError
+from pipeline.job import BookJob, Job
+from pipeline.line import Line, OnMessage, OnProgress
+from pipeline.master.beside import Beside
+from pipeline.plan import Plan, choose_voice, make_plan
+from pipeline.profile import EngineProfile, read_profile
+from pipeline.render.loop import Book, Clock, Loop
+from pipeline.render.pools import Host, LocalHost, Pools
+from pipeline.render.replica import Occupancy
+from pipeline.review.report import Failure, JobReport, Report, write_job_report
+from pipeline.staff import Staff, choose_staff
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is, after each outcome."""
-
-    num_done: int
-    num_chunks: int
-    chapter: str
-    audio_seconds: float
-    """Rendered in this run."""
-
-
-OnProgress = Callable[[Progress], None]
-OnMessage = Callable[[str], None]
-
-
-def render_book(
-    job: Job,
-    clock: Clock,
-    on_progress: OnProgress,
-    on_message: OnMessage,
-    redo: Sequence[str] = (),
-) -> Report:
-    """Render a book into its folder, from wherever an earlier run got to.
-
-    `redo` holds ids (or their beginnings) of chunks whose next attempt is wanted.
-    """
+def render_job(job: Job, clock: Clock, on_progress: OnProgress, on_message: OnMessage) -> JobReport:
+    """Render the books of a job, each from wherever an earlier run got to. One that fails doesn't fail the others."""
     started = time.monotonic()
-    plan = make_plan(job)
-    asked_again = [find_chunk(plan.script, wanted) for wanted in redo]
-    check_folder(plan.folder, plan.stem, plan.book, job.source)
-    registry.check_model(plan.voice)  # before anything is written
-    if not plan.voice.is_for_sale:
-        on_message(f"The voice {plan.voice.name} ({plan.voice.licence}): this audiobook may not be sold.")
-    judge = hashlib.sha256(repr(plan.profile.judge_rules()).encode()).hexdigest()[:20]
-    with hold_folder(plan.folder), open_store(plan.folder, judge) as store:
-        write_job(plan.folder, job, plan.book, plan.formats)
-        write_json(plan.folder / "script.json", plan.as_dict())
-        damaged = store.forget_damaged()
-        if damaged:
-            on_message(f"{len(damaged)} takes on disk were damaged or missing: what is needed is rendered again.")
-        store.ask_again(asked_again)
-        backlog = _open_backlog(plan, store)
-        num_reused = len(backlog.accepted())
-        master = _open_master(plan, store)
-        try:
-            with _open_pools(plan, backlog) as pools:
-                tally = _render(plan, backlog, pools, store, clock, master, on_progress)
-            is_stopped = clock.is_stopping()
-            master.collect(wait=not is_stopped)  # after a stop, what waits to be stitched is the next run's
-        finally:
-            master.close()
-        packed = None if is_stopped else _deliver(plan, store, master)
-        if not is_stopped and job.chapters is None:
-            store.remove_stale_files([*_made_files(plan, master), *(master.m4a(c) for c in plan.kept_chapters)])
-        wall_seconds = time.monotonic() - started
-        report = _report(plan, backlog, store, master, tally, num_reused, packed, is_stopped, wall_seconds)
-        write_report(report, plan.folder / "report.json")
-        return report
+    only = make_plan(job.books[0]) if len(job.books) == 1 else None
+    staff = _choose_staff(job, only)
+    pools = Pools(lambda: _open_host(staff, on_message), on_message)
+    beside = Beside(max(1, num_cores() // 8) if staff.needs_ray else 0, on_done=pools.wake)
 
+    def open_line(book: BookJob) -> Line:
+        return Line(only or make_plan(book), staff, beside, on_progress, on_message)
 
-def redo_chunks(
-    folder: Path, ids: Sequence[str], clock: Clock, on_progress: OnProgress, on_message: OnMessage
-) -> Report:
-    """Render the next attempt of some chunks of a book that was rendered into `folder`, and pack it again."""
-    return render_book(read_job(folder), clock, on_progress, on_message, redo=ids)
-
-
-@contextmanager
-def _open_pools(plan: Plan, backlog: Backlog) -> Iterator[Pools]:
-    """The replicas. One worker renders in this process; more are Ray actors; none where nothing is left."""
-    num_threads = max(1, num_cores() // plan.job.num_workers)
-    spec = ReplicaSpec(
-        partial(registry.open_engine, plan.voice, plan.profile.engine(plan.voice.engine).hardware(num_threads)),
-        plan.frontend.spec.sample_rate,
-        plan.profile.judge_rules(),
-    )
-    pools: Pools
-    if not backlog.num_waiting:
-        pools = NoPool()
-    elif plan.job.num_workers == 1:
-        pools = LocalPool(spec)
-    else:
-        from pipeline.render.cluster import RayPool
-
-        pools = RayPool(spec, plan.job.num_workers)
+    shelf = Shelf(job, open_line, pools, on_message)
+    loop = Loop(shelf, pools, clock)
     try:
-        yield pools
+        loop.run()
+        beside.close(at_once=True)  # all is done by now, unless the run was stopped
+        report = shelf.report(time.monotonic() - started, clock.is_interrupted)
+        if job.folder is not None:
+            write_job_report(report, job.folder / f"{job.name}.report.json")
+        return report
     finally:
+        beside.close(at_once=True)
+        shelf.abandon()
         pools.close()
 
 
-def _open_backlog(plan: Plan, store: Store) -> Backlog:
-    profile = plan.profile
-    return Backlog(
-        plan.script.chunks,
-        store.history(),
-        plan.frontend,
-        plan.script.language,
-        RenderRules(
-            profile.render.attempts,
-            profile.render.max_splits,
-            plan.sampling,
-            profile.engine(plan.voice.engine).longest_first_within,
-        ),
-        profile.master.level_from_chunks,
-    )
+def _choose_staff(job: Job, only: Plan | None) -> Staff:
+    """As many replicas as this machine carries, and as the only book, if there is but one, is worth."""
+    engines: dict[str, EngineProfile] = {}
+    checked: set[str] = set()
+    for book in job.books:
+        profile = read_profile(book.config, book.settings)
+        voice = choose_voice(book.voice, profile)
+        engines.setdefault(voice.engine, profile.engine(voice.engine))
+        if voice.digest not in checked:
+            checked.add(voice.digest)
+            registry.check_model(voice)  # of every book, before any work: nobody is there at night
+    return choose_staff(job, engines, len(only.script.chunks) if only else math.inf)
 
 
-def _open_master(plan: Plan, store: Store) -> ChapterMaster:
-    profile = plan.profile
-    return ChapterMaster(
-        plan.script,
-        store,
-        profile.master.rules(),
-        profile.gaps_ms.after,
-        plan.frontend.spec.sample_rate,
-        plan.voice.name,
-        profile.master.level_from_chunks,
-        profile.deliver.aac_kbps if "m4b" in plan.formats else None,
-    )
+def _open_host(staff: Staff, on_message: OnMessage) -> Host:
+    """One worker renders in this process; more are Ray actors."""
+    if not staff.needs_ray:
+        return LocalHost()
+    from pipeline.render.cluster import RayHost
+
+    num_cpus = sum(share.num_cpus * (share.replicas or 0) for share in staff.shares.values())
+    num_gpus = sum(share.num_gpus * (share.replicas or 0) for share in staff.shares.values())
+    return RayHost(staff.address, num_cpus, num_gpus, on_message)
 
 
-def _render(
-    plan: Plan,
-    backlog: Backlog,
-    pools: Pools,
-    store: Store,
-    clock: Clock,
-    master: ChapterMaster,
-    on_progress: OnProgress,
-) -> Tally:
-    chapters = {chunk.key: chunk.chapter for chunk in plan.script.chunks}
-    titles = {chapter.index: f"{chapter.index} {chapter.title}" for chapter in plan.script.chapters}
-    title = ""
-    audio_seconds = 0.0
+class Shelf:
+    """The books of a job, opened one ahead of the hardware by a thread of its own, and closed when they are packed."""
 
-    def on_outcome(outcome: Take | Failed) -> None:
-        nonlocal title, audio_seconds
-        title = titles.get(chapters.get(outcome.key, 0), title)
-        if isinstance(outcome, Take) and not outcome.is_refused:
-            audio_seconds += outcome.num_samples / outcome.sample_rate
-        master.collect()
-        on_progress(Progress(backlog.num_resolved, backlog.num_chunks, title, audio_seconds))
+    def __init__(self, job: Job, open_line: Callable[[BookJob], Line], pools: Pools, on_message: OnMessage) -> None:
+        self._job = job
+        self._open_line = open_line
+        self._pools = pools
+        self._say = on_message
+        self._waiting = deque(sorted(job.books, key=lambda book: -book.priority))
+        self._lines: list[Line] = []
+        self._planner = ThreadPoolExecutor(1, thread_name_prefix="planner")
+        self._planned: tuple[BookJob, Future[Line]] | None = None
+        self._reports: list[Report] = []
+        self._failures: list[Failure] = []
+        self._occupancy = Occupancy()
 
-    return render_backlog(
-        backlog,
-        pools,
-        store,
-        clock,
-        compose=partial(_compose, plan, store),
-        on_chapter=lambda index: master.submit(index, backlog.accepted()),
-        on_outcome=on_outcome,
-    )
+    def books(self) -> tuple[Line, ...]:
+        return tuple(self._lines)
 
+    def tend(self, *, is_stopping: bool) -> bool:
+        """Finish what is rendered, open what is due; whether anything is left to tend."""
+        if is_stopping:
+            return False
+        if any(line.backlog.num_waiting for line in self._lines):
+            self._occupancy = self._pools.occupancy()
+        for line in self.books():
+            try:
+                line.note_replicas(self._pools.num_replicas())
+                if line.tend():
+                    self._lines.remove(line)
+                    self._reports.append(line.close(self._slots_filled()))
+            except RenderBookError as error:
+                self.fail(line, error)
+        self._take_planned()
+        if self._planned is None and self._waiting and self._is_hungry():
+            book = self._waiting.popleft()
+            self._planned = book, self._planner.submit(self._open_line, book)
+            self._planned[1].add_done_callback(lambda _: self._pools.wake())
+        return bool(self._lines or self._planned or self._waiting)
 
-def _compose(plan: Plan, store: Store, composite: Composite) -> Take:
-    """The takes of a split chunk's parts as one take, which no judge refuses: its parts were judged."""
-    takes = [store.take(key, attempt) for key, attempt in composite.parts]
-    gap_ms = plan.profile.gaps_ms.after(composite.inner_ends)
-    samples = join_takes(takes, gap_ms, plan.profile.master.rules())
-    raw = RawTake(composite.key, composite.attempt, "eos", samples, num_frames=0)
-    note = Finding("a-010", f"put together from {len(takes)} parts", "note")
-    return make_take(raw, plan.frontend.spec.sample_rate, plan.profile.judge_rules(), (note,))
+    def fail(self, book: Book, error: RenderBookError) -> None:
+        line = next(line for line in self._lines if line is book)
+        self._lines.remove(line)
+        line.abandon()
+        self._note_failure(line.plan.job, error)
 
+    def report(self, wall_seconds: float, is_interrupted: bool) -> JobReport:
+        """Close all books, finished or not."""
+        while self._lines:
+            line = self._lines.pop(0)
+            self._reports.append(line.close(self._slots_filled()))
+        num_left = len(self._waiting) + (self._planned is not None)
+        return JobReport(
+            name=self._job.name,
+            books=tuple(self._reports),
+            failures=tuple(self._failures),
+            num_not_begun=num_left,
+            is_interrupted=is_interrupted,
+            slots_filled=self._slots_filled(),
+            wall_seconds=wall_seconds,
+        )
 
-def _deliver(plan: Plan, store: Store, master: ChapterMaster) -> Packed | None:
-    """Pack the chapters as an m4b if one is wanted, unless it is there and made from the same."""
-    if "m4b" not in plan.formats:
-        return None
-    path = plan.folder / f"{plan.stem}.m4b"
-    chapters = [(c.title, master.m4a(c)) for c in plan.kept_chapters]
-    cover = plan.book.cover
-    tags = Tags(
-        title=plan.book.title,
-        authors=plan.book.authors,
-        narrator=plan.voice.name,
-        language=plan.book.language,
-        publisher=plan.book.publisher,
-        date=plan.book.date,
-        cover=(cover.media_type, cover.data) if cover else None,
-    )
-    made_of = [store.sha256(file) for _, file in chapters], [title for title, _ in chapters], repr(tags)
-    digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
-    if store.is_current(path, digest):
-        return None
-    packed = pack_m4b(chapters, tags, path)
-    store.record_file(path, digest, packed.marks[-1].end)
-    return packed
+    def abandon(self) -> None:
+        """Let go of every folder, also of a book that is just being opened."""
+        self._planner.shutdown(wait=True)
+        if self._planned and not self._planned[1].exception():
+            self._lines.append(self._planned[1].result())
+        for line in self._lines:
+            line.abandon()
 
+    def _take_planned(self) -> None:
+        if self._planned is None or not self._planned[1].done():
+            return
+        book, opened = self._planned
+        self._planned = None
+        try:
+            self._lines.append(opened.result())
+        except RenderBookError as error:
+            self._note_failure(book, error)
+        except Exception as error:
+            if len(self._job.books) == 1:
+                raise
+            self._say(traceback.format_exc())  # a fault of ours in one book must not cost the others their night
+            self._note_failure(book, error)
 
-def _made_files(plan: Plan, master: ChapterMaster) -> list[Path]:
-    """The m4b, if one is wanted, and the chapters' FLACs."""
-    m4b = [plan.folder / f"{plan.stem}.m4b"] if "m4b" in plan.formats else []
-    return [*m4b, *(master.flac(chapter) for chapter in plan.kept_chapters)]
+    def _is_hungry(self) -> bool:
+        """Whether the next book should be opened: fewer than two have something to ask for, or little."""
+        waiting = [line.backlog.num_waiting for line in self._lines if line.backlog.num_waiting]
+        return len(waiting) < 2 or sum(waiting) < 2 * self._pools.num_slots()
 
+    def _note_failure(self, book: BookJob, error: Exception) -> None:
+        self._failures.append(Failure(str(book.source), error))
+        if self._job.name:
+            self._say(f"{book.source}: {error}")
 
-def _report(
-    plan: Plan,
-    backlog: Backlog,
-    store: Store,
-    master: ChapterMaster,
-    tally: Tally,
-    num_reused: int,
-    packed: Packed | None,
-    is_stopped: bool,
-    wall_seconds: float,
-) -> Report:
-    num_left = backlog.num_chunks - backlog.num_resolved
-    rate = plan.frontend.spec.sample_rate
-    if is_stopped:
-        seconds = store.seconds_by_key()
-        audio_seconds = sum(seconds[key] for key in backlog.accepted())
-    else:
-        audio_seconds = sum(store.num_samples(master.flac(chapter)) for chapter in plan.kept_chapters) / rate
-    wanted = [file for file in _made_files(plan, master) if file.suffix[1:] in plan.formats]
-    redos = [
-        f"The redo of {listed.chunk.key} failed ({listed.reason}): the take from before stays."
-        for listed in backlog.failed_redos()
-    ]
-    return Report(
-        title=plan.script.title,
-        folder=str(plan.folder),
-        files=() if is_stopped else tuple(str(file) for file in wanted),
-        num_chapters=len(plan.kept_chapters),
-        num_chunks=backlog.num_chunks,
-        num_rendered=tally.num_rendered,
-        num_reused=num_reused,
-        num_refused=tally.num_refused,
-        num_failed=tally.num_failed,
-        num_left=num_left,
-        is_stopped=is_stopped,
-        audio_seconds=audio_seconds,
-        rendered_seconds=tally.audio_seconds,
-        wall_seconds=wall_seconds,
-        missing=tuple(
-            Missing(listed.chunk.key, listed.chunk.chapter, listed.chunk.text, listed.reason)
-            for listed in backlog.listed()
-        ),
-        findings=(*(packed.findings if packed else ()), *redos),
-    )
+    def _slots_filled(self) -> float | None:
+        return self._occupancy.filled / self._occupancy.offered if self._occupancy.offered else None

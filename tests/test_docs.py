@@ -9,7 +9,7 @@ import click
 
 from pipeline import cli
 from pipeline.errors import RenderBookError
-from pipeline.job import Profile, read_profile
+from pipeline.profile import Profile, read_profile
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -21,10 +21,10 @@ FORK.set_forkserver_preload(["pipeline.run", "tests.test_resume"])
 
 def render_and_die(source: Path, output: Path, voice: str, kill_at: int, counter: Path) -> None:
     """Render a book; at the `kill_at`-th durable step (0: never) die. Leaves the number of steps in `counter`."""
-    from pipeline.job import Job
+    from pipeline.job import BookJob, Job
     from pipeline.render import store
     from pipeline.render.loop import Clock
-    from pipeline.run import render_book
+    from pipeline.run import render_job
 
     num_steps = 0
 
@@ -59,8 +59,8 @@ def render_and_die(source: Path, output: Path, voice: str, kill_at: int, counter
         return Commit()
 
     os.fsync, Path.replace, store.Store._transaction = fsync_then_die, replace_then_die, commit_then_die  # type: ignore[method-assign]
-    job = Job(source, voice=voice, output=output)
-    render_book(job, Clock(), lambda progress: None, lambda message: None)
+    job = Job((BookJob(source, voice=voice, output=output),))
+    render_job(job, Clock(), lambda progress: None, lambda message: None)
     counter.write_text(str(num_steps))
 
 

@@ -14,7 +14,7 @@ import pytest
 from pipeline.engines.base import Engine, Hardware, RawTake, Request
 from pipeline.engines.piper import PiperEngine, open_engine
 from pipeline.errors import VoiceError
-from pipeline.job import read_profile
+from pipeline.profile import read_profile
 from pipeline.voices import Voice, read_voice
 from tests.conftest import ROOT, render_book_command
 from tests.test_shapes import marks

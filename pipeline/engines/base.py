@@ -74,6 +74,13 @@ def num_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def num_gpus() -> int:
+    """NVIDIA devices that this process may use, without loading what uses them."""
+    here = len([*Path("/proc/driver/nvidia/gpus").glob("*")])
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return here if visible is None else min(here, len([name for name in visible.split(",") if name.strip()]))
+
+
 Stop = Literal["eos", "budget"]
 
 
@@ -88,7 +95,8 @@ class RawTake:
     num_frames: int
 
 
-FailureKind = Literal["crash", "exception", "out of memory"]
+FailureKind = Literal["crash", "exception", "out of memory", "lost"]
+"""`lost` accuses nobody: a machine went away, or the whole run was killed."""
 
 
 @dataclass(frozen=True, slots=True)

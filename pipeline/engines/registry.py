@@ -17,6 +17,10 @@ _MODULES = {
 }
 
 
+def engine_names() -> tuple[str, ...]:
+    return tuple(_MODULES)
+
+
 def open_frontend(voice: Voice) -> Frontend:
     """The text side of a voice's model: cheap, no weights. Raises `VoiceError`."""
     frontend: Frontend = _module(voice).open_frontend(voice)
@@ -27,6 +31,13 @@ def open_engine(voice: Voice, hardware: Hardware) -> Engine:
     """A voice's model with its weights, checked against the digest in the voice file. Raises `VoiceError`."""
     engine: Engine = _module(voice).open_engine(voice, hardware)
     return engine
+
+
+def model_of(voice: Voice, hardware: Hardware) -> str:
+    """What a replica holds, as a name: voices for which it is the same can share one."""
+    module = _module(voice)
+    weights = module.weights_of(voice) if hasattr(module, "weights_of") else voice.digest
+    return f"{voice.engine} {weights} {hardware}"
 
 
 def check_model(voice: Voice) -> None:

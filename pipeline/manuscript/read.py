@@ -56,7 +56,7 @@ def read(path: Path) -> Book:
     """
     suffix = path.suffix.lower()
     try:
-        _refuse_by_name(path, suffix)
+        check_source(path)
         book = read_epub(path) if suffix == ".epub" else _READERS[suffix](path.name, _read_bytes(path))
     except OSError as error:
         raise ManuscriptError(
@@ -69,7 +69,9 @@ def read(path: Path) -> Book:
     return book
 
 
-def _refuse_by_name(path: Path, suffix: str) -> None:
+def check_source(path: Path) -> None:
+    """What can be said of a manuscript before all of it is read. Raises `ManuscriptError`, `OSError`."""
+    suffix = path.suffix.lower()
     if path.is_dir():
         raise ManuscriptError(f"{path} is a folder; name the manuscript in it.")
     if not path.exists():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.master.aac import encode_chapter
+from pipeline.master.beside import Beside
 from pipeline.master.stitcher import (
     ChapterTags,
     MasterRules,
@@ -26,15 +27,14 @@ _AAC_FORM = 1  # raised when encoding changes, so that old files are made anew
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A file in the making, and what it is made of; the future is of its length in samples."""
+    """A chapter's files in the making, each with what it is made of; the future is of its length in samples."""
 
-    path: Path
-    digest: str
+    files: tuple[tuple[Path, str], ...]
     num_samples: Future[int]
 
 
 class ChapterMaster:
-    """Stitches chapters, and encodes them, in a thread beside the loop; records them from the loop's own.
+    """Has chapters stitched, and encoded, beside the loop; records them from the loop's own thread.
 
     `num_first` chunks of the book set its gain; no chapter may be submitted before they are resolved.
     `aac_kbps` is None where no m4b is wanted.
@@ -44,6 +44,7 @@ class ChapterMaster:
         self,
         script: Script,
         store: Store,
+        beside: Beside,
         rules: MasterRules,
         gap_ms: Callable[[Boundary], int],
         sample_rate: int,
@@ -53,6 +54,7 @@ class ChapterMaster:
     ) -> None:
         self._script = script
         self._store = store
+        self._beside = beside
         self._rules = rules
         self._gap_ms = gap_ms
         self._sample_rate = sample_rate
@@ -60,7 +62,6 @@ class ChapterMaster:
         self._first: Sequence[Chunk] = script.chunks[:num_first]
         self._chapters = {chapter.index: chapter for chapter in script.chapters if chapter.kept}
         self._gain_db: float | None = None
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="stitcher")
         self._aac_kbps = aac_kbps
         self._work: deque[_Work] = deque()
 
@@ -79,24 +80,26 @@ class ChapterMaster:
         ]
         flac, tags = self.flac(chapter), self._tags(chapter)
         digest = chapter_digest(parts, self._gain_db, self._rules, tags, self._sample_rate)
-        is_current = self._store.is_current(flac, digest)
-        if not is_current:
-            self._start(flac, digest, stitch_chapter, parts, self._gain_db, self._rules, tags, self._sample_rate, flac)
-        if self._aac_kbps is None:
-            return
-        m4a = self.m4a(chapter)
-        aac_digest = f"{digest} aac {_AAC_FORM} {self._aac_kbps}"
-        if not is_current or not self._store.is_current(m4a, aac_digest):
-            self._start(m4a, aac_digest, _encode, flac, m4a, self._aac_kbps)
+        is_stitched = self._store.is_current(flac, digest)
+        m4a, aac_digest = self.m4a(chapter), f"{digest} aac {_AAC_FORM} {self._aac_kbps}"
+        is_encoded = self._aac_kbps is None or (is_stitched and self._store.is_current(m4a, aac_digest))
+        stitch = None if is_stitched else (parts, self._gain_db, self._rules, tags, self._sample_rate, flac)
+        encode = None if is_encoded else (flac, m4a, self._aac_kbps)
+        files = [(flac, digest)] * (not is_stitched) + [(m4a, aac_digest)] * (not is_encoded)
+        if files:
+            self._work.append(_Work(tuple(files), self._beside.submit(_make_files, stitch, encode)))
 
-    def collect(self, *, wait: bool = False) -> None:
-        """Record the files that are done; with `wait`, all that were submitted. Raises `OutputError`."""
-        while self._work and (wait or self._work[0].num_samples.done()):
+    def collect(self) -> None:
+        """Record the files that are done. Raises `OutputError`."""
+        while self._work and self._work[0].num_samples.done() and not self._work[0].num_samples.cancelled():
             work = self._work.popleft()
-            self._store.record_file(work.path, work.digest, work.num_samples.result())
+            for path, digest in work.files:
+                self._store.record_file(path, digest, work.num_samples.result() if path.suffix == ".flac" else 0)
 
-    def close(self) -> None:
-        self._executor.shutdown(wait=True, cancel_futures=True)
+    @property
+    def is_busy(self) -> bool:
+        """Whether files are being made, or are made and not recorded."""
+        return bool(self._work)
 
     def flac(self, chapter: ScriptChapter) -> Path:
         """Numbered so that any player, shop or shell keeps the order; the title is in the file's tags."""
@@ -106,9 +109,6 @@ class ChapterMaster:
     def m4a(self, chapter: ScriptChapter) -> Path:
         """The chapter as AAC, of which the m4b is put together."""
         return self.flac(chapter).with_suffix(".m4a")
-
-    def _start(self, path: Path, digest: str, make: Callable[..., int], *arguments: Any) -> None:
-        self._work.append(_Work(path, digest, self._executor.submit(make, *arguments)))
 
     def _tags(self, chapter: ScriptChapter) -> ChapterTags:
         return ChapterTags(
@@ -120,6 +120,10 @@ class ChapterMaster:
         )
 
 
-def _encode(flac: Path, m4a: Path, kbps: int) -> int:
-    encode_chapter(flac, m4a, kbps=kbps)
-    return 0  # its length is the FLAC's
+def _make_files(stitch: tuple[Any, ...] | None, encode: tuple[Path, Path, int] | None) -> int:
+    """Stitch a chapter, encode it, or both; returns its length in samples if it was stitched."""
+    num_samples = stitch_chapter(*stitch) if stitch else 0
+    if encode:
+        flac, m4a, kbps = encode
+        encode_chapter(flac, m4a, kbps=kbps)
+    return num_samples

@@ -14,6 +14,7 @@ from pipeline.render.takes import Outcome, Take
 from pipeline.script.script import Boundary, Chunk
 from pipeline.script.splitter import halve
 from pipeline.script.write import part_key
+from pipeline.voices import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class RenderRules:
     max_splits: int
     sampling: Mapping[str, float]
     longest_first_within: int = 0
+    voice: Voice | None = None
+    """Who reads, where replicas of its model have several voices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,6 @@ class Backlog:
         self._composites: list[Composite] = []
         self._num_in_flight = 0
         self._num_resolved = 0
-        self._lone_in_flight = False
         self._left_in_chapter: dict[int, int] = {}
         self._first = {chunk.key for chunk in chunks[:num_first]}
         self._finished: list[int] = []
@@ -120,6 +122,15 @@ class Backlog:
         return self._num_in_flight
 
     @property
+    def num_queued(self) -> int:
+        return len(self._queue)
+
+    @property
+    def num_suspects(self) -> int:
+        """Requests that must run alone."""
+        return len(self._suspects)
+
+    @property
     def num_waiting(self) -> int:
         """Requests that could be asked for now."""
         return len(self._queue) + len(self._suspects)
@@ -127,29 +138,18 @@ class Backlog:
     def is_open(self) -> bool:
         return bool(self._num_in_flight or self._queue or self._suspects or self._composites)
 
-    def next(self) -> tuple[Request, bool] | None:
-        """The next request and whether it must run alone; None while there is nothing to ask for now.
+    def next(self) -> Request | None:
+        """The next request, or None while there is nothing to ask for now."""
+        return self._ask(self._queue.popleft()) if self._queue else None
 
-        Suspects come first, one at a time with nothing beside them.
-        """
-        if self._lone_in_flight:
-            return None
-        if self._suspects:
-            if self._num_in_flight:
-                return None  # what is in flight ends first
-            self._lone_in_flight = True
-            return self._ask(self._suspects.popleft()), True
-        return (self._ask(self._queue.popleft()), False) if self._queue else None
-
-    def stamp(self, outcome: Take | Failed) -> Take | Failed:
-        """Say of a failure whether its chunk ran alone: only the asker knows."""
-        return replace(outcome, alone=self._lone_in_flight) if isinstance(outcome, Failed) else outcome
+    def next_suspect(self) -> Request | None:
+        """The next request that must run alone, or None."""
+        return self._ask(self._suspects.popleft()) if self._suspects else None
 
     def apply(self, outcome: Take | Failed) -> None:
         """Move on the chunk that an outcome is of. The outcome must already be in the store."""
         item = self._items[outcome.key]
         self._num_in_flight -= 1
-        self._lone_in_flight = False
         self._note(item, outcome)
 
     def composites(self) -> list[Composite]:
@@ -166,6 +166,9 @@ class Backlog:
             return []
         finished, self._finished = self._finished, []
         return finished
+
+    def chapter_of(self, key: str) -> int:
+        return self._items[key].chunk.chapter
 
     def accepted(self) -> dict[str, int]:
         """The attempt that stands, by chunk key."""
@@ -201,6 +204,7 @@ class Backlog:
             seed=take_seed(key, item.attempt),
             budget=self._frontend.budget(item.chunk.prepared),
             sampling=self._rules.sampling,
+            voice=self._rules.voice,
         )
 
     def _note(self, item: _Item, outcome: Take | Failed) -> None:

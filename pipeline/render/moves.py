@@ -47,8 +47,10 @@ Move = Accept | Retry | RunAlone | Split | GiveUp
 def next_move(history: Sequence[Outcome], num_attempts: int) -> Move:
     """Only a verdict (`refused`) or a user's `redo` advances the attempt, never a crash.
 
-    `num_attempts` refusals in a row lead to a split. A redo starts the counting anew.
+    `num_attempts` refusals in a row lead to a split. A redo starts the counting anew. What was lost with a machine
+    leaves no trace.
     """
+    history = [outcome for outcome in history if outcome.kind != "lost"]
     if not history:
         return Retry(0)
     last = history[-1]

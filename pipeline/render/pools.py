@@ -1,170 +1,306 @@
-"""Replicas: an engine and a judge behind a queue. The local pool is one of them, in a thread."""
+"""All replicas of a job: which has room, which is set aside for a suspect, which died. Where they run, a host knows."""
 
 from __future__ import annotations
 
-import gc
 import queue
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, replace
-from typing import Protocol
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
-from pipeline.engines.base import Engine, Failed, FailureKind, RawTake, Request
-from pipeline.render.judge import JudgeRules, judge_take
+from pipeline.engines.base import Failed, FailureKind, Request
+from pipeline.errors import VoiceError
+from pipeline.render.judge import JudgeRules
+from pipeline.render.replica import Answer, Occupancy, Replica, ReplicaSpec
 from pipeline.render.takes import Take
 
+_RETRY_START_S = 60.0
+"""Before a place where replicas didn't start is tried again, while others render."""
 
-class Pools(Protocol):
-    """Where requests go and outcomes come from."""
+_NOTICE_S = 10.0
+"""How long nothing has a place before a message says so."""
 
-    def num_free(self) -> int:
-        """How many more requests are worth submitting now."""
+
+class Host(Protocol):
+    """Where replicas run: this process, or Ray. A replica is known by a handle of the host's own."""
+
+    num_tries: int
+    """Starts that may fail one after another before a model is given up."""
+
+    def num_places(self, spec: ReplicaSpec) -> int:
+        """How many replicas of the spec's engine there may be at once."""
         ...
 
-    def submit(self, request: Request, *, alone: bool = False) -> None: ...
+    def start(self, spec: ReplicaSpec) -> tuple[Any, Future[int]]:
+        """A new replica, and a future of its number of slots."""
+        ...
 
-    def wait(self, timeout_s: float) -> list[Take | Failed]:
-        """What has come back; empty after `timeout_s` seconds without anything."""
+    def call(self, handle: Any, request: Request, judge: JudgeRules) -> Future[Answer]: ...
+
+    def stop(self, handle: Any) -> None: ...
+
+    def explain(self, handle: Any, error: BaseException) -> tuple[FailureKind, str]:
+        """What an exception that a future holds says of the replica: `exception` leaves it alive."""
         ...
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaSpec:
-    """What a replica needs to start: picklable, so that it can start on another machine."""
-
-    open_engine: Callable[[], Engine]
-    sample_rate: int
+class _Call:
+    request: Request
     judge: JudgeRules
+    alone: bool
 
 
-class Replica:
-    """One engine, stepped by one thread. A request goes in, a future of its outcome comes out."""
+@dataclass(eq=False, slots=True)
+class _Member:
+    """A replica as its pool knows it. `num_slots` is 0 until it has opened its model."""
 
-    def __init__(self, spec: ReplicaSpec) -> None:
-        self._spec = spec
-        self._engine = spec.open_engine()
-        self.num_slots = self._engine.free_slots
-        self._inbox: queue.SimpleQueue[tuple[Request, Future[Take | Failed]] | None] = queue.SimpleQueue()
-        self._is_closing = False
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="replica", daemon=True)
-        self._thread.start()
-
-    def submit(self, request: Request) -> Future[Take | Failed]:
-        future: Future[Take | Failed] = Future()
-        if self._error is not None:
-            future.set_exception(self._error)
-        else:
-            self._inbox.put((request, future))
-        return future
-
-    def close(self) -> None:
-        """Let what is in its slots end, and stop; what waits is not begun."""
-        self._is_closing = True
-        self._inbox.put(None)
-        self._thread.join()
-
-    def _run(self) -> None:
-        rows: dict[str, tuple[Request, Future[Take | Failed]]] = {}
-        try:
-            self._serve(rows)
-        except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it, not wait for ever
-            self._error = error
-            for _, future in rows.values():
-                future.set_exception(error)
-            while not self._inbox.empty():
-                if item := self._inbox.get():
-                    item[1].set_exception(error)
-
-    def _serve(self, rows: dict[str, tuple[Request, Future[Take | Failed]]]) -> None:
-        while rows or not self._is_closing:
-            while not self._is_closing and (not rows or self._engine.free_slots):
-                try:
-                    item = self._inbox.get(block=not rows)
-                except queue.Empty:
-                    break
-                if item is not None and not self._is_closing:
-                    self._admit(item, rows)
-            for outcome in self._step([request for request, _ in rows.values()]):
-                request, future = rows.pop(outcome.key)
-                future.set_result(self._judged(outcome, request))
-
-    def _admit(
-        self, item: tuple[Request, Future[Take | Failed]], rows: dict[str, tuple[Request, Future[Take | Failed]]]
-    ) -> None:
-        request, future = item
-        try:
-            self._engine.admit(request)
-        except Exception as error:  # noqa: BLE001 - whatever a model raises is its row's outcome, and is listed
-            future.set_result(_failed(request, error))
-        else:
-            rows[request.key] = item
-
-    def _step(self, requests: Sequence[Request]) -> Sequence[RawTake | Failed]:
-        try:
-            return self._engine.step() if requests else []
-        except Exception as error:  # noqa: BLE001 - as above, of all rows; the engine may still hold some, so:
-            failed = [_failed(request, error) for request in requests]
-        if len(failed) > 1:  # one of them is to blame, or none: each gets its turn alone
-            failed = [replace(one, kind="crash") if one.kind == "exception" else one for one in failed]
-        del self._engine  # before another is opened: two models may be more than there is room for
-        gc.collect()
-        self._engine = self._spec.open_engine()
-        return failed
-
-    def _judged(self, outcome: RawTake | Failed, request: Request) -> Take | Failed:
-        if isinstance(outcome, Failed):
-            return outcome
-        try:
-            return judge_take(outcome, request.text, self._spec.sample_rate, self._spec.judge)
-        except Exception as error:  # noqa: BLE001 - a take that can't be judged must be listed, not lost
-            return _failed(request, error)
-
-
-def _failed(request: Request, error: Exception) -> Failed:
-    said = str(error).lower()  # torch's two allocators put it differently
-    out_of_memory = isinstance(error, MemoryError) or "out of memory" in said or "can't allocate memory" in said
-    kind: FailureKind = "out of memory" if out_of_memory else "exception"
-    message = " ".join(f"{type(error).__name__}: {error}".split())
-    return Failed(request.key, request.attempt, kind, message)
-
-
-class NoPool:
-    """For a book of which nothing is left to render: no model is loaded."""
+    spec: ReplicaSpec
+    handle: Any
+    since: float
+    num_slots: int = 0
+    calls: set[str] = field(default_factory=set)
+    is_set_aside: bool = False
+    lone: _Call | None = None
+    """Waits until the replica, which was set aside for it, has nothing else to do."""
+    occupancy: Occupancy = field(default_factory=Occupancy)
+    death: tuple[FailureKind, str] | None = None
 
     def num_free(self) -> int:
-        return 0
+        if not self.num_slots or self.is_set_aside:
+            return 0
+        ahead = max(2, self.num_slots // 8)  # so that it never waits for the driver's fsync
+        return self.num_slots + ahead - len(self.calls)
 
-    def submit(self, request: Request, *, alone: bool = False) -> None:
-        raise RuntimeError(f"{request.key} was submitted to no pool")
+    def is_idle(self) -> bool:
+        return bool(self.num_slots) and not self.calls and not self.lone
+
+
+class Pools:
+    """Where requests go and outcomes come from. A request must not be in flight twice under one key."""
+
+    def __init__(self, open_host: Callable[[], Host], on_message: Callable[[str], None] = lambda message: None) -> None:
+        """The host is opened when first needed: a job of which nothing is left to render loads no model."""
+        self._open_host = open_host
+        self._opened_host: Host | None = None
+        self._say = on_message
+        self._members: list[_Member] = []
+        self._events: queue.SimpleQueue[tuple[_Member, _Call | None, Future[Any]] | None] = queue.SimpleQueue()
+        self._failed_starts: dict[str, int] = {}
+        self._start_after: dict[str, float] = {}
+        self._broken: dict[str, VoiceError] = {}
+        self._past = Occupancy()
+        self._noticed_at = 0.0
+
+    def room_for(self, spec: ReplicaSpec, *, alone: bool = False) -> int:
+        """How many more requests for this model are worth submitting now; starts replicas where there is place.
+
+        Raises `VoiceError` where replicas of it don't start, again and again: that accuses no chunk.
+        """
+        if spec.model in self._broken:
+            raise self._broken[spec.model]
+        ready = [member for member in self._members if member.spec.model == spec.model and member.num_slots]
+        if alone:
+            num_aside = sum(member.is_set_aside for member in ready)
+            num_free = max(1, len(ready) // 2) - num_aside if num_aside < len(ready) else 0
+        else:
+            num_free = sum(max(0, member.num_free()) for member in ready)
+        if num_free <= 0:
+            self._grow(spec)
+        return max(0, num_free)
+
+    def submit(self, request: Request, spec: ReplicaSpec, judge: JudgeRules, *, alone: bool = False) -> None:
+        """Give a request to the replica with the most room; `alone`, to one that renders nothing else meanwhile."""
+        members = [m for m in self._members if m.spec.model == spec.model and m.num_slots and not m.is_set_aside]
+        if not alone:
+            self._call(max(members, key=_Member.num_free), _Call(request, judge, alone))
+            return
+        member = min(members, key=lambda member: len(member.calls))
+        member.is_set_aside = True
+        member.lone = _Call(request, judge, alone)
+        self._begin_lone(member)
 
     def wait(self, timeout_s: float) -> list[Take | Failed]:
-        return []
+        """What has come back; empty after `timeout_s` seconds without anything, or when woken."""
+        outcomes: list[Take | Failed] = []
+        try:
+            event = self._events.get(timeout=timeout_s)
+            while True:
+                if event is not None:
+                    member, call, future = event
+                    if call is None:
+                        self._welcome(member, future)
+                    else:
+                        outcomes += self._outcomes(member, call, future)
+                event = self._events.get(block=False)
+        except queue.Empty:
+            pass
+        self._notice_waiting()
+        return outcomes
+
+    def wake(self) -> None:
+        """End a `wait`, from any thread: something else has happened that the loop should look at."""
+        self._events.put(None)
+
+    def num_replicas(self) -> int:
+        """Those that render, or could."""
+        return sum(1 for member in self._members if member.num_slots)
+
+    def num_slots(self) -> int:
+        return sum(member.num_slots for member in self._members)
+
+    def occupancy(self) -> Occupancy:
+        """Of all slots so far."""
+        parts = [self._past, *(member.occupancy for member in self._members)]
+        return Occupancy(sum(part.filled for part in parts), sum(part.offered for part in parts))
 
     def close(self) -> None:
-        pass
+        if self._opened_host is not None:
+            self._opened_host.close()
+
+    @property
+    def _host(self) -> Host:
+        if self._opened_host is None:
+            self._opened_host = self._open_host()
+        return self._opened_host
+
+    def _grow(self, spec: ReplicaSpec) -> None:
+        """Start replicas in the places that are left; else take the place of one that has nothing to do."""
+        now = time.monotonic()
+        if now < self._start_after.get(spec.model, 0.0):
+            return
+        of_engine = [member for member in self._members if member.spec.engine == spec.engine]
+        missing = self._host.num_places(spec) - len(of_engine)
+        for _ in range(missing):
+            self._start(spec)
+        waits = any(m.spec.model == spec.model and not m.num_slots and now - m.since > _NOTICE_S for m in of_engine)
+        candidates = self._members if waits else of_engine if missing <= 0 else []
+        for member in candidates:
+            if member.spec.model != spec.model and member.is_idle():
+                self._host.stop(member.handle)
+                self._forget(member)
+                return  # its place is free at the next call
+
+    def _start(self, spec: ReplicaSpec) -> None:
+        handle, opened = self._host.start(spec)
+        member = _Member(spec, handle, time.monotonic())
+        self._members.append(member)
+        opened.add_done_callback(lambda future: self._events.put((member, None, future)))
+
+    def _welcome(self, member: _Member, opened: Future[int]) -> None:
+        model = member.spec.model
+        error = opened.exception()
+        if error is None:
+            member.num_slots = opened.result()
+            self._failed_starts[model] = 0
+            return
+        if member in self._members:
+            self._members.remove(member)
+        kind, message = self._host.explain(member.handle, error)
+        if kind == "lost":
+            return
+        self._failed_starts[model] = self._failed_starts.get(model, 0) + 1
+        if self._failed_starts[model] < self._host.num_tries:
+            return
+        if any(other.spec.model == model and other.num_slots for other in self._members):
+            self._say(f"A worker didn't start ({message}); the others go on, and it is tried again in a minute.")
+            self._start_after[model] = time.monotonic() + _RETRY_START_S
+        else:
+            alone = self._host.num_tries == 1
+            self._broken[model] = VoiceError(message if alone else f"No worker can start with this voice: {message}")
+
+    def _call(self, member: _Member, call: _Call) -> None:
+        member.calls.add(call.request.key)
+        future = self._host.call(member.handle, call.request, call.judge)
+        future.add_done_callback(lambda future: self._events.put((member, call, future)))
+
+    def _begin_lone(self, member: _Member) -> None:
+        if member.lone and not member.calls:
+            lone, member.lone = member.lone, None
+            self._call(member, lone)
+
+    def _outcomes(self, member: _Member, call: _Call, future: Future[Answer]) -> list[Take | Failed]:
+        """What came of a call; and where it tells of a replica's death, of what was still to begin there."""
+        request = call.request
+        member.calls.discard(request.key)
+        outcomes: list[Take | Failed] = []
+        error = future.exception()
+        if error is None:
+            answer = future.result()
+            member.occupancy = max(member.occupancy, answer.occupancy, key=lambda one: one.offered)
+            outcome = answer.outcome
+            outcomes.append(replace(outcome, alone=call.alone) if isinstance(outcome, Failed) else outcome)
+        else:
+            kind, message = member.death or self._host.explain(member.handle, error)
+            outcomes.append(Failed(request.key, request.attempt, kind, message, call.alone))
+            if kind != "exception":
+                outcomes += self._bury(member, kind, message)
+        if call.alone:
+            member.is_set_aside = False
+        self._begin_lone(member)
+        return outcomes
+
+    def _bury(self, member: _Member, kind: FailureKind, message: str) -> list[Take | Failed]:
+        if member.death:
+            return []
+        member.death = kind, message
+        self._say(f"A worker is gone: {message}. What it was rendering goes back.")
+        self._forget(member)
+        if member.lone is None:
+            return []
+        request, member.lone = member.lone.request, None
+        return [Failed(request.key, request.attempt, "lost", message)]  # it had not begun
+
+    def _forget(self, member: _Member) -> None:
+        self._members.remove(member)
+        self._past = Occupancy(
+            self._past.filled + member.occupancy.filled, self._past.offered + member.occupancy.offered
+        )
+
+    def _notice_waiting(self) -> None:
+        """Say, now and then, that nothing can be rendered for want of a place."""
+        now = time.monotonic()
+        starting = [member for member in self._members if not member.num_slots]
+        if self.num_replicas() or not starting or now - max(self._noticed_at, starting[0].since) < _NOTICE_S:
+            return
+        self._noticed_at = now + 50  # then once a minute
+        self._say(f"Waiting for {len(starting)} workers to start: for room on the cluster, or for their models.")
 
 
-class LocalPool:
-    """One replica in this process: no Ray, and the same meaning."""
+@dataclass(slots=True)
+class LocalHost:
+    """Replicas in this process: no Ray, and the same meaning."""
 
-    def __init__(self, spec: ReplicaSpec) -> None:
-        self._replica = Replica(spec)
-        self._futures: set[Future[Take | Failed]] = set()
+    num_tries: int = 1
+    _replicas: list[Replica] = field(default_factory=list)
 
-    def num_free(self) -> int:
-        # One more than the slots, so that the replica never waits for the driver's fsync.
-        return self._replica.num_slots + 1 - len(self._futures)
+    def num_places(self, spec: ReplicaSpec) -> int:
+        return spec.num_replicas or 1
 
-    def submit(self, request: Request, *, alone: bool = False) -> None:
-        self._futures.add(self._replica.submit(request))
+    def start(self, spec: ReplicaSpec) -> tuple[Replica, Future[int]]:
+        replica = Replica(spec)
+        self._replicas.append(replica)
+        return replica, replica.opened
 
-    def wait(self, timeout_s: float) -> list[Take | Failed]:
-        done, self._futures = wait(self._futures, timeout_s, FIRST_COMPLETED)
-        return [future.result() for future in done]
+    def call(self, handle: Replica, request: Request, judge: JudgeRules) -> Future[Answer]:
+        return handle.submit(request, judge)
+
+    def stop(self, handle: Replica) -> None:
+        self._replicas.remove(handle)
+        handle.close()
+
+    def explain(self, handle: Replica, error: BaseException) -> tuple[FailureKind, str]:
+        """Here a replica only ends when its model can't be opened, or not again: that accuses no chunk."""
+        return ("exception" if handle.opened.exception() else "lost"), said(error)
 
     def close(self) -> None:
-        self._replica.close()
+        for replica in self._replicas:
+            replica.close()
+
+
+def said(error: BaseException) -> str:
+    """An error as a sentence: ours are, others are named."""
+    return str(error) if isinstance(error, VoiceError) else f"{type(error).__name__}: {error}"

@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS takes (
 CREATE TABLE IF NOT EXISTS files (
     path TEXT PRIMARY KEY, digest TEXT NOT NULL, sha256 TEXT NOT NULL, num_samples INTEGER NOT NULL,
     recorded_at REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS in_flight (key TEXT NOT NULL, attempt INTEGER NOT NULL);
 """
 
 
@@ -64,7 +65,8 @@ class Store:
         self._judge = judge
         self._path = folder / "ledger.sqlite"
         try:
-            self._db = sqlite3.connect(self._path, timeout=10, isolation_level=None)
+            # Opened by whoever plans the book, then used by the loop alone: one thread at a time.
+            self._db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
             # A rollback journal and not WAL: the folder may lie on a network file system.
             self._db.executescript(f"PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; {_SCHEMA}")
             [problem] = self._db.execute("PRAGMA quick_check(1)").fetchone()
@@ -79,10 +81,11 @@ class Store:
     def close(self) -> None:
         self._db.close()
 
-    def record(self, outcomes: Sequence[Take | Failed]) -> None:
-        """Commit what came back: the files of the accepted takes first, then all rows at once."""
-        if not outcomes:
-            return
+    def record(self, outcomes: Sequence[Take | Failed], in_flight: Iterable[tuple[str, int]] | None = None) -> None:
+        """Commit what came back: the files of the accepted takes first, then all rows at once.
+
+        `in_flight` are the keys and attempts that are being rendered now; None to leave what is noted of them.
+        """
         for outcome in outcomes:
             if isinstance(outcome, Take) and not outcome.is_refused:
                 write_whole(self._take_path(outcome.key, outcome.attempt), outcome.flac)
@@ -92,6 +95,16 @@ class Store:
                     self._insert_take(outcome)
                 else:
                     self._insert(outcome.key, outcome.attempt, outcome.kind, outcome.alone, outcome.message)
+            if in_flight is not None:
+                self._db.execute("DELETE FROM in_flight")
+                self._db.executemany("INSERT INTO in_flight VALUES (?, ?)", in_flight)
+
+    def note_lost(self) -> int:
+        """How many renderings were in flight when the last run was killed; the ledger says of each that it was lost."""
+        lost = self._db.execute("SELECT key, attempt FROM in_flight").fetchall()
+        if lost:
+            self.record([Failed(key, attempt, "lost", "the run was killed") for key, attempt in lost], ())
+        return len(lost)
 
     def ask_again(self, keys: Iterable[str]) -> None:
         """Note a user's wish for the next attempt at some chunks, unless it stands there already."""
@@ -178,6 +191,19 @@ class Store:
             )
         }
 
+    def rendered_lately(self) -> tuple[float, float]:
+        """Seconds of audio accepted in the last ten minutes, and since when: what a speed is made of."""
+        [[rendered, since]] = self._db.execute(
+            "SELECT SUM(num_samples * 1.0 / sample_rate), MIN(recorded_at)"
+            " FROM outcomes JOIN takes USING (key, attempt) WHERE kind = 'accepted' AND recorded_at > ?",
+            (time.time() - 600,),
+        )
+        return rendered or 0.0, since or 0.0
+
+    def num_refused(self) -> int:
+        [[number]] = self._db.execute("SELECT COUNT(*) FROM outcomes WHERE kind = 'refused'")
+        return int(number)
+
     def _take_path(self, key: str, attempt: int) -> Path:
         return self.folder / "takes" / key[:2] / f"{key}.{attempt}.flac"
 
@@ -242,7 +268,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / "lock")
+        lock = FileLock(folder / "lock", thread_local=False)  # opened by one thread, closed by another
         lock.acquire(timeout=0)
     except Timeout:
         raise OutputError(
@@ -252,12 +278,17 @@ def hold_folder(folder: Path) -> Iterator[None]:
         raise OutputError(f"{folder} can't be written to ({error.strerror}): choose another --output.") from None
     try:
         _remove_leftovers(folder)
-        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}
-        write_whole(folder / "holder.json", json.dumps(holder).encode())
+        note_holder(folder, time.time(), 0)
         yield
     finally:
         (folder / "holder.json").unlink(missing_ok=True)
         lock.release()
+
+
+def note_holder(folder: Path, since: float, num_replicas: int) -> None:
+    """Say, for `status`, who renders into a folder and with how many replicas. Only its holder may."""
+    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": since, "num_replicas": num_replicas}
+    write_whole(folder / "holder.json", json.dumps(holder).encode())
 
 
 def _holder(folder: Path) -> str:

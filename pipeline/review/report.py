@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from pipeline.whole_file import write_whole
@@ -33,6 +33,8 @@ class Report:
     num_reused: int
     num_refused: int
     num_failed: int
+    num_again: int
+    """Renderings that were lost with a worker, a machine or a killed run, and asked for again."""
     num_left: int
     is_stopped: bool
     """A signal came before the book was packed."""
@@ -40,6 +42,8 @@ class Report:
     """Length of the delivered audio; of the accepted takes while the book isn't finished."""
     rendered_seconds: float
     wall_seconds: float
+    slots_filled: float | None
+    """Of the time that replicas had slots, until nothing was left to ask for; None where that wasn't measured."""
     missing: tuple[Missing, ...]
     findings: tuple[str, ...]
 
@@ -50,23 +54,33 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class ChapterStatus:
-    index: int
-    title: str
-    num_done: int
-    num_chunks: int
-    audio_seconds: float
+class Failure:
+    """A book of which nothing more could be done, and why."""
+
+    source: str
+    error: Exception
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    """How far a book is, as its folder tells from outside."""
+class JobReport:
+    """One run of a job. `num_not_begun` counts books that a stop came before."""
 
-    title: str
-    holder: str
-    chapters: tuple[ChapterStatus, ...]
-    missing: tuple[Missing, ...]
-    """As the last finished run listed them."""
+    name: str
+    books: tuple[Report, ...]
+    failures: tuple[Failure, ...]
+    num_not_begun: int
+    is_interrupted: bool
+    slots_filled: float | None
+    wall_seconds: float
+
+    @property
+    def num_books(self) -> int:
+        return len(self.books) + len(self.failures) + self.num_not_begun
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether work is left, though none of it has failed."""
+        return bool(self.num_not_begun) or any(book.is_stopped for book in self.books)
 
 
 def write_report(report: Report, path: Path) -> None:
@@ -80,6 +94,8 @@ def report_as_lines(report: Report) -> Iterator[str]:
     done = [f"{clock_time(report.audio_seconds)} of audio in {count(report.num_chapters, 'chapter')}"]
     if report.num_rendered:
         done.append(f"{count(report.num_rendered, 'take')} rendered at {report.times_real_time:.1f} x real time")
+    if report.num_again:
+        done.append(f"{count(report.num_again, 'rendering')} lost and done again")
     if report.num_reused:
         done.append(f"{report.num_reused} of {count(report.num_chunks, 'chunk')} already there")
     if report.num_refused:
@@ -87,6 +103,33 @@ def report_as_lines(report: Report) -> Iterator[str]:
     yield "; ".join(done) + "."
     yield from report.findings
     yield from missing_as_lines(report.missing)
+
+
+def job_report_as_lines(report: JobReport) -> Iterator[str]:
+    """What a run did: of a manifest, book by book and then the sum."""
+    for book in report.books:
+        if report.name and book.is_stopped:
+            yield f"{book.title}: {book.num_left} of {count(book.num_chunks, 'chunk')} left"
+        else:
+            yield from report_as_lines(book)
+    for failure in report.failures:
+        yield f"Failed: {failure.source}: {failure.error}"
+    if report.name:
+        seconds = sum(book.rendered_seconds for book in report.books)
+        speed = seconds / report.wall_seconds if report.wall_seconds else 0.0
+        num_done = sum(not book.is_stopped for book in report.books)
+        yield (
+            f"{report.name}: {num_done} of {count(report.num_books, 'book')} delivered, "
+            f"{clock_time(seconds)} rendered at {speed:.1f} x real time."
+        )
+    if report.slots_filled is not None:
+        yield f"Slots {report.slots_filled:.0%} full until nothing was left to ask for."
+
+
+def write_job_report(report: JobReport, path: Path) -> None:
+    failures = [{"source": failure.source, "error": str(failure.error)} for failure in report.failures]
+    fields = asdict(replace(report, failures=())) | {"failures": failures}
+    write_whole(path, (json.dumps(fields, indent=1) + "\n").encode())
 
 
 def missing_as_lines(missing: Sequence[Missing]) -> Iterator[str]:
@@ -104,19 +147,3 @@ def count(number: int, noun: str) -> str:
 def clock_time(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-
-def status_as_lines(status: Status) -> Iterator[str]:
-    """A line a chapter, then the sum."""
-    yield status.title + (f" (being rendered by {status.holder})" if status.holder else "")
-    for chapter in status.chapters:
-        yield (
-            f"  {chapter.index:>3}  {chapter.title[:44]:<44}  {chapter.num_done:>5} of {chapter.num_chunks:<5}"
-            f"  {clock_time(chapter.audio_seconds)}"
-        )
-    done = sum(chapter.num_done for chapter in status.chapters)
-    planned = sum(chapter.num_chunks for chapter in status.chapters)
-    seconds = sum(chapter.audio_seconds for chapter in status.chapters)
-    left = "all done" if done == planned else f"{planned - done} left"
-    yield f"  {done} of {planned} chunks, {clock_time(seconds)} of speech; {left}"
-    yield from missing_as_lines(status.missing)

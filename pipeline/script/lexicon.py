@@ -12,7 +12,7 @@ any white space, and the straight and the curly apostrophe for each other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -87,6 +87,12 @@ def _match_word(word: str) -> re.Pattern[str]:
 
 def _escape(word: str) -> str:
     return r"\s+".join(re.sub("['’]", "['’]", re.escape(part)) for part in word.split())
+
+
+def read_lexicons(paths: Sequence[Path]) -> Lexicon:
+    """Several files as one lexicon: a word that stands in more than one is said as the last of them says."""
+    entries = {word: respelling for path in paths for word, respelling in read_lexicon(path).entries}
+    return Lexicon(tuple(entries.items()))
 
 
 def read_lexicon(path: Path) -> Lexicon:

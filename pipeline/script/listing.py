@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pipeline.manuscript.book import Book
@@ -80,6 +80,21 @@ def script_as_lines(book: Book, script: Script, gap_ms: GapMs) -> Iterator[str]:
     yield ""
     words = sum(chapter.num_words for chapter in script.chapters if chapter.kept)
     yield f"  {words} words, {len(script.chunks)} chunks, about {_hours(expected_hours(script, gap_ms))}"
+
+
+def job_as_lines(books: Iterable[tuple[str, Script | str, float]]) -> Iterator[str]:
+    """The plan of a job: a line a book (its source; its script or why there is none; its hours), then the sum."""
+    yield "  book                                              words  chunks  audio"
+    num_books, num_words, num_chunks, num_hours = 0, 0, 0, 0.0
+    for source, script, hours in books:
+        num_books += 1
+        if isinstance(script, str):
+            yield f"  {source[-44:]:<44}  can't be planned: {script}"
+            continue
+        words = sum(chapter.num_words for chapter in script.chapters if chapter.kept)
+        yield f"  {script.title[:44]:<44}  {words:>9}  {len(script.chunks):>6}  {_hours(hours)}"
+        num_words, num_chunks, num_hours = num_words + words, num_chunks + len(script.chunks), num_hours + hours
+    yield f"  {num_books} books: {num_words} words, {num_chunks} chunks, about {_hours(num_hours)}"
 
 
 def expected_hours(script: Script, gap_ms: GapMs) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.engines.base import RawTake
-from pipeline.job import read_profile
+from pipeline.profile import read_profile
 from pipeline.render.judge import judge_take
 from pipeline.render.pcm import apply_gain, measure_level, to_pcm16
 

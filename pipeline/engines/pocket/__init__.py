@@ -51,6 +51,12 @@ def open_engine(voice: Voice, hardware: Hardware) -> PocketEngine:
     return open_pocket(voice, hardware)
 
 
+def weights_of(voice: Voice) -> str:
+    """Voices of one model share a replica."""
+    options = voice.options_as(Options)
+    return f"{model_source(voice, options)} {options.dtype}"
+
+
 def check_model(voice: Voice) -> None:
     """Fetch what isn't here yet, if there is a network; compare a voice file of one's own with its digest."""
     options = voice.options_as(Options)
