@@ -16,8 +16,9 @@ import re
 import time
 
 import numpy as np
+from pydantic import Field
 
-from pipeline.engines.base import EngineSpec, Failed, Hardware, OneSlot, RawTake, Request, Stop, with_stop
+from pipeline.engines.base import EngineSpec, Failed, Hardware, RawTake, Request, Stop, with_stop
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
 from pipeline.strict_yaml import Strict
@@ -27,6 +28,8 @@ SAMPLE_RATE = 24_000
 FRAME = 1_920
 """Samples a frame: 80 ms, as Pocket TTS has them."""
 FRAMES_PER_TOKEN = 2
+_STEP_S = 0.01
+"""The longest step: so soon are others let in."""
 
 # Long words are several tokens, as in a model's own vocabulary.
 _TOKEN = re.compile(r"\w{1,8}|[^\w\s]+")
@@ -46,6 +49,7 @@ class Options(Strict):
     faults: tuple[Fault, ...] = ()
     seconds_per_take: float = 0.0
     """How long a take keeps its slot, to stand for a model's work."""
+    slots: int = Field(default=1, ge=1)
     opens: bool = True
     """Whether the model loads."""
 
@@ -78,14 +82,30 @@ class ToneFrontend:
         return 2 * FRAMES_PER_TOKEN * self.num_tokens(prepared)
 
 
-class ToneEngine(OneSlot):
+class ToneEngine:
+    """Rows come in at any time, and each is done `seconds_per_take` later."""
+
     def __init__(self, options: Options) -> None:
-        super().__init__()
         self._options = options
         self._frontend = ToneFrontend()
+        self._rows: list[tuple[float, Request]] = []
 
-    def render(self, request: Request) -> RawTake | Failed:
-        time.sleep(self._options.seconds_per_take)
+    @property
+    def free_slots(self) -> int:
+        return self._options.slots - len(self._rows)
+
+    def admit(self, request: Request) -> None:
+        self._rows.append((time.monotonic() + self._options.seconds_per_take, request))
+
+    def step(self) -> list[RawTake | Failed]:
+        wait = min(due for due, _ in self._rows) - time.monotonic()
+        time.sleep(min(max(wait, 0.0), _STEP_S))
+        now = time.monotonic()
+        done = [request for due, request in self._rows if due <= now]
+        self._rows = [(due, request) for due, request in self._rows if due > now]
+        return [self._render(request) for request in done]
+
+    def _render(self, request: Request) -> RawTake | Failed:
         deeds = {fault.do for fault in self._options.faults if fault.applies(request)}
         if "die" in deeds:
             os._exit(1)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline import __version__
@@ -14,12 +17,23 @@ from pipeline.errors import VoiceError
 from pipeline.render.judge import JudgeRules
 from pipeline.render.pools import said
 from pipeline.render.replica import Answer, Replica, ReplicaSpec
+from pipeline.render.session import open_session
 
 _MAX_CALLS = 10_000
 """Calls a replica holds at once: a coroutine each, so the bound is none for any number of slots."""
 
 _RECOUNT_S = 5.0
 """How long the number of places on a cluster is believed."""
+
+_CONNECT_S = 3.0
+
+
+@dataclass(eq=False, slots=True)
+class _Remote:
+    """An actor, and the machine it runs on, once it runs."""
+
+    actor: Any
+    node_id: str = ""
 
 
 class RayHost:
@@ -29,28 +43,11 @@ class RayHost:
 
     def __init__(self, address: str, num_cpus: float, num_gpus: float, on_message: Callable[[str], None]) -> None:
         """`address` is of a cluster to join; empty for a Ray of this run's own, with so many CPUs and GPUs."""
-        import os
-        import signal
-
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        on_term = signal.getsignal(signal.SIGTERM)
+        self._session = ExitStack()
+        self._session.enter_context(open_session(address, num_cpus, num_gpus, on_message))
         import ray
 
         self._ray = ray
-        if address:
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
-        else:
-            ray.init(
-                address="local",
-                num_cpus=num_cpus,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level="ERROR",
-                configure_logging=False,
-            )
-        signal.signal(signal.SIGTERM, on_term)
-        self._specs: dict[int, Any] = {}
         self._counted: tuple[float, list[Any]] = (0.0, [])
 
     def num_places(self, spec: ReplicaSpec) -> int:
@@ -62,7 +59,7 @@ class RayHost:
             self._counted = time.monotonic(), nodes
         return max(1, sum(_carried(node, spec) for node in nodes))
 
-    def start(self, spec: ReplicaSpec) -> tuple[Any, Future[Any]]:
+    def start(self, spec: ReplicaSpec) -> tuple[_Remote, Future[int]]:
         actor = self._ray.remote(_ReplicaActor).options(
             num_cpus=spec.num_cpus,
             num_gpus=spec.num_gpus,
@@ -70,26 +67,53 @@ class RayHost:
             max_task_retries=0,
             max_concurrency=_MAX_CALLS,
         )
-        handle = actor.remote(spec)
-        return handle, handle.open.remote(__version__).future()
+        remote = _Remote(actor.remote(spec))
+        opened: Future[int] = Future()
 
-    def call(self, handle: Any, request: Request, judge: JudgeRules) -> Future[Answer]:
-        future: Future[Answer] = handle.render.remote(request, judge).future()
+        def on_open(call: Future[tuple[int, str]]) -> None:
+            error = call.exception()
+            if error is not None:
+                opened.set_exception(error)
+            else:
+                num_slots, remote.node_id = call.result()
+                opened.set_result(num_slots)
+
+        remote.actor.open.remote(__version__).future().add_done_callback(on_open)
+        return remote, opened
+
+    def call(self, handle: _Remote, request: Request, judge: JudgeRules) -> Future[Answer]:
+        future: Future[Answer] = handle.actor.render.remote(request, judge).future()
         return future
 
-    def stop(self, handle: Any) -> None:
-        self._ray.kill(handle)
+    def stop(self, handle: _Remote) -> None:
+        self._ray.kill(handle.actor)
 
-    def explain(self, handle: Any, error: BaseException) -> tuple[FailureKind, str]:
+    abandon = stop
+
+    def explain(self, handle: _Remote, error: BaseException) -> tuple[FailureKind, str]:
         errors = self._ray.exceptions
         if isinstance(error, errors.RayTaskError):  # raised by our code, in a worker that lives on
             return "exception", said(error.cause)
-        if isinstance(error, errors.OutOfMemoryError):
-            return "out of memory", "its worker took more memory than there is"
-        return "crash", f"its worker died ({type(error).__name__})"
+        # What Ray (2.60) knows of an actor's end is in its message alone.
+        is_unreachable = isinstance(error, errors.ActorUnavailableError)
+        if "its node has died" in str(error) or (is_unreachable and self._is_gone(handle.node_id)):
+            return "lost", "its machine was lost"
+        if isinstance(error, errors.OutOfMemoryError) or "low on memory" in str(error):
+            return "out of memory", "its worker took more memory than the machine has"
+        return "crash", "its worker died"
 
     def close(self) -> None:
-        self._ray.shutdown()
+        self._session.close()
+
+    def _is_gone(self, node_id: str) -> bool:
+        """Whether the machine of an actor that can't be reached is gone too; Ray itself takes 15 s to say so."""
+        node = next(node for node in self._ray.nodes() if node["NodeID"] == node_id)
+        try:
+            address = node["NodeManagerAddress"], node["NodeManagerPort"]
+            socket.create_connection(address, timeout=_CONNECT_S).close()
+        except OSError:
+            return True
+        return not node["Alive"]
 
 
 def _carried(resources: dict[str, float], spec: ReplicaSpec) -> int:
@@ -104,11 +128,13 @@ class _ReplicaActor:
     def __init__(self, spec: ReplicaSpec) -> None:
         self._replica = Replica(spec)
 
-    async def open(self, version: str) -> int:
-        """The number of slots, once the model is loaded."""
+    async def open(self, version: str) -> tuple[int, str]:
+        """The number of slots, once the model is loaded, and the machine's id."""
+        import ray
+
         if version != __version__:
             raise VoiceError(f"a worker has render-book {__version__}, and not {version} as here: install the same")
-        return await asyncio.wrap_future(self._replica.opened)
+        return await asyncio.wrap_future(self._replica.opened), ray.get_runtime_context().get_node_id()
 
     async def render(self, request: Request, judge: JudgeRules) -> Answer:
         return await asyncio.wrap_future(self._replica.submit(request, judge))

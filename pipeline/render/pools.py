@@ -18,6 +18,9 @@ from pipeline.render.takes import Take
 _RETRY_START_S = 60.0
 """Before a place where replicas didn't start is tried again, while others render."""
 
+STUCK_S = 600.0
+"""How long a replica may have requests without answering any before it is given up: no chunk takes so long."""
+
 _NOTICE_S = 10.0
 """How long nothing has a place before a message says so."""
 
@@ -38,7 +41,13 @@ class Host(Protocol):
 
     def call(self, handle: Any, request: Request, judge: JudgeRules) -> Future[Answer]: ...
 
-    def stop(self, handle: Any) -> None: ...
+    def stop(self, handle: Any) -> None:
+        """End a replica that has nothing to do."""
+        ...
+
+    def abandon(self, handle: Any) -> None:
+        """End a replica that doesn't answer, or at least think of it no more."""
+        ...
 
     def explain(self, handle: Any, error: BaseException) -> tuple[FailureKind, str]:
         """What an exception that a future holds says of the replica: `exception` leaves it alive."""
@@ -62,7 +71,9 @@ class _Member:
     handle: Any
     since: float
     num_slots: int = 0
-    calls: set[str] = field(default_factory=set)
+    calls: dict[str, _Call] = field(default_factory=dict)
+    heard_at: float = 0.0
+    """When it last answered, or was given something to do."""
     is_set_aside: bool = False
     lone: _Call | None = None
     """Waits until the replica, which was set aside for it, has nothing else to do."""
@@ -72,7 +83,7 @@ class _Member:
     def num_free(self) -> int:
         if not self.num_slots or self.is_set_aside:
             return 0
-        ahead = max(2, self.num_slots // 8)  # so that it never waits for the driver's fsync
+        ahead = 2 + self.num_slots // 4  # so that it never waits for the driver, also when rows end together
         return self.num_slots + ahead - len(self.calls)
 
     def is_idle(self) -> bool:
@@ -82,8 +93,14 @@ class _Member:
 class Pools:
     """Where requests go and outcomes come from. A request must not be in flight twice under one key."""
 
-    def __init__(self, open_host: Callable[[], Host], on_message: Callable[[str], None] = lambda message: None) -> None:
+    def __init__(
+        self,
+        open_host: Callable[[], Host],
+        on_message: Callable[[str], None] = lambda message: None,
+        stuck_s: float = STUCK_S,
+    ) -> None:
         """The host is opened when first needed: a job of which nothing is left to render loads no model."""
+        self._stuck_s = stuck_s
         self._open_host = open_host
         self._opened_host: Host | None = None
         self._say = on_message
@@ -139,7 +156,7 @@ class Pools:
         except queue.Empty:
             pass
         self._notice_waiting()
-        return outcomes
+        return outcomes + self._give_up_stuck()
 
     def wake(self) -> None:
         """End a `wait`, from any thread: something else has happened that the loop should look at."""
@@ -213,7 +230,8 @@ class Pools:
             self._broken[model] = VoiceError(message if alone else f"No worker can start with this voice: {message}")
 
     def _call(self, member: _Member, call: _Call) -> None:
-        member.calls.add(call.request.key)
+        member.heard_at = member.heard_at if member.calls else time.monotonic()
+        member.calls[call.request.key] = call
         future = self._host.call(member.handle, call.request, call.judge)
         future.add_done_callback(lambda future: self._events.put((member, call, future)))
 
@@ -225,7 +243,9 @@ class Pools:
     def _outcomes(self, member: _Member, call: _Call, future: Future[Answer]) -> list[Take | Failed]:
         """What came of a call; and where it tells of a replica's death, of what was still to begin there."""
         request = call.request
-        member.calls.discard(request.key)
+        if member.calls.pop(request.key, None) is None:
+            return []  # it was given up before it answered
+        member.heard_at = time.monotonic()
         outcomes: list[Take | Failed] = []
         error = future.exception()
         if error is None:
@@ -243,12 +263,26 @@ class Pools:
         self._begin_lone(member)
         return outcomes
 
+    def _give_up_stuck(self) -> list[Take | Failed]:
+        """Replicas that have work and have been silent for too long die by our hand."""
+        outcomes: list[Take | Failed] = []
+        for member in [*self._members]:
+            silence = time.monotonic() - member.heard_at
+            if not member.calls or silence < self._stuck_s:
+                continue
+            message = f"its worker gave no answer for {silence / 60:.0f} minutes"
+            calls, member.calls = member.calls, {}
+            outcomes += [Failed(c.request.key, c.request.attempt, "crash", message, c.alone) for c in calls.values()]
+            outcomes += self._bury(member, "crash", message)
+        return outcomes
+
     def _bury(self, member: _Member, kind: FailureKind, message: str) -> list[Take | Failed]:
         if member.death:
             return []
         member.death = kind, message
-        self._say(f"A worker is gone: {message}. What it was rendering goes back.")
+        self._say(f"A worker is given up: {message}. What it was rendering goes back.")
         self._forget(member)
+        self._host.abandon(member.handle)  # also where it may only be out of reach
         if member.lone is None:
             return []
         request, member.lone = member.lone.request, None
@@ -291,6 +325,9 @@ class LocalHost:
     def stop(self, handle: Replica) -> None:
         self._replicas.remove(handle)
         handle.close()
+
+    def abandon(self, handle: Replica) -> None:
+        self._replicas.remove(handle)  # its thread can't be ended, but it is nobody's any more
 
     def explain(self, handle: Replica, error: BaseException) -> tuple[FailureKind, str]:
         """Here a replica only ends when its model can't be opened, or not again: that accuses no chunk."""

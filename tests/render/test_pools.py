@@ -132,6 +132,8 @@ class FakeHost:
     def stop(self, handle: int) -> None:
         self.stopped.append(handle)
 
+    abandon = stop
+
     def explain(self, handle: int, error: BaseException) -> tuple[Any, str]:
         return error.args[0], "it died"
 
@@ -203,6 +205,20 @@ def test_all_calls_of_a_lost_replica_are_lost_alike():
     assert {failed.kind for failed in pools.wait(0.1)} == {"lost"}
     assert pools.room_for(spec) == 0
     assert len(host.starts) == 2, "it is replaced"
+
+
+def test_a_replica_that_never_answers_is_given_up_and_what_it_says_later_is_nobodys():
+    host = FakeHost()
+    pools, spec = Pools(lambda: host, stuck_s=0.2), spec_of(Broken)
+    opened(host, pools, spec)
+    submit(pools, spec, "a", "b")
+    assert pools.wait(0.1) == []
+    failed = pools.wait(0.2)
+    assert {(one.key, one.kind) for one in failed} == {("a", "crash"), ("b", "crash")}
+    assert host.stopped == [0]
+    host.answer(0, "a")
+    assert pools.wait(0.1) == []
+    opened(host, pools, spec)
 
 
 def test_a_model_takes_the_place_of_one_that_has_nothing_to_do_and_of_no_other():
