@@ -58,7 +58,7 @@ _DIR = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where and until when, shared by `render` and `redo`."""
     for option in (
-        click.option("--max-hours", type=click.FloatRange(min=0, min_open=True), metavar="H", help="Stop after these."),
+        click.option("--max-hours", metavar="H", help="Stop after these."),
         click.option("--stop-at", metavar="HH:MM", help="Stop in time, and exit with 7 if work is left."),
         click.option("--ray", metavar="ADDRESS", help="Join a Ray cluster: its address, or auto."),
         click.option("--workers", default=None, metavar="N", help="Models at once: a number, or auto.  [auto]"),
@@ -148,18 +148,22 @@ def plan(book: Path, as_json: bool, **options: Any) -> None:
 def status(folder: Path, as_json: bool) -> None:
     """Say how far the book in DIR is, or all books of a manifest. Works beside a run."""
     import json
-    from dataclasses import asdict
 
     from pipeline.folder import read_job_status, read_status
-    from pipeline.review.status import job_as_lines, status_as_lines
+    from pipeline.review.status import Status, job_as_lines, status_as_dict, status_as_lines
 
     if _is_manifest(folder):
         books = read_job_status(_read_job(folder))
-        found: Any = [{"source": source, "status": asdict(one) if one else None} for source, one in books]
+        found: Any = [
+            {"source": source, "status": status_as_dict(one), "problem": None}
+            if isinstance(one, Status)
+            else {"source": source, "status": None, "problem": one}
+            for source, one in books
+        ]
         lines = job_as_lines(books)
     else:
         one = read_status(folder)
-        found, lines = asdict(one), status_as_lines(one)
+        found, lines = status_as_dict(one), status_as_lines(one)
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
     else:
@@ -293,10 +297,9 @@ def _read_job(book: Path, **options: Any) -> Job:
         from pipeline.manifest import read_manifest
 
         if given:
-            flag = next(iter(given)).removesuffix("s").replace("_", "-")
-            raise UsageError(f"--{flag} goes into the manifest {book}, for all books (`defaults:`) or for one.")
+            raise UsageError(_said_by_manifest(next(iter(given)), book))
         return read_manifest(book, is_submitted=runs_submitted())
-    if runs_submitted() and not (given.get("output") or Path()).is_absolute():
+    if runs_submitted() and "output" in options and not (given.get("output") or Path()).is_absolute():
         raise UsageError("A submitted job runs in a folder that Ray removes: give --output a path that stays.")
     said = {name: given.pop(name) for name in _POCKET_FLAGS if name in given}
     chapters, formats = given.pop("chapters", None), given.pop("formats", None)
@@ -311,24 +314,34 @@ def _read_job(book: Path, **options: Any) -> Job:
     return Job((one,))
 
 
+def _said_by_manifest(option: str, manifest: Path) -> str:
+    """Where a manifest says what a flag says of one book."""
+    flag = {"lexicons": "lexicon", "formats": "format"}.get(option, option).replace("_", "-")
+    if option in _POCKET_FLAGS:
+        return f"--{flag} goes into a profile, as engines.pocket.{option}, that the manifest {manifest} names."
+    key = {"config": "profile"}.get(option, option)
+    where = "for all books or for one" if option == "output" else "for all books (below `defaults:`) or for one"
+    return f"--{flag} goes into the manifest {manifest}, as `{key}:` {where}."
+
+
 def _pop_run_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name) for name in _RUN_FLAGS}
 
 
 def _with_run_options(
-    job: Job, workers: str | None, ray: str | None, stop_at: str | None, max_hours: float | None
+    job: Job, workers: str | None, ray: str | None, stop_at: str | None, max_hours: str | None
 ) -> Job:
     """A job with what flags say of where and until when in place of its own."""
     from dataclasses import replace
 
-    from pipeline.job import parse_stop_at, parse_workers, runs_submitted
+    from pipeline.job import parse_max_hours, parse_stop_at, parse_workers, runs_submitted
 
     return replace(
         job,
         workers={"": parse_workers(workers)} if workers is not None else job.workers,
         ray=ray or job.ray or ("auto" if runs_submitted() else ""),
         stop_at=parse_stop_at(stop_at) if stop_at is not None else job.stop_at,
-        max_hours=max_hours if max_hours is not None else job.max_hours,
+        max_hours=parse_max_hours(max_hours) if max_hours is not None else job.max_hours,
     )
 
 
@@ -363,19 +376,19 @@ def _plan_job(job: Job, *, as_json: bool) -> None:
 
 def _finish(report: JobReport, go_on: str = "the same command again") -> None:
     """Print what a run did, and raise what its exit code must say."""
-    from pipeline.review.report import job_report_as_lines
+    from pipeline.review.report import count, job_report_as_lines, left_as_text
 
     if report.failures and not report.name:
         raise report.failures[0].error
     if report.is_stopped and not report.name:
         left = report.books[0] if report.books else None
-        todo = f"{left.num_left} of {left.num_chunks} chunks left; the others are on disk" if left else "all of it left"
+        todo = f"{left_as_text(left)}; what is done is on disk" if left else "all of it left"
         raise _stopped(report, f"{todo}. Run {go_on} to go on.")
     for line in job_report_as_lines(report):
         click.echo(line)
     if report.is_stopped:
         num_open = report.num_not_begun + sum(book.is_stopped for book in report.books)
-        raise _stopped(report, f"{num_open} books left. Run {go_on} to go on.")
+        raise _stopped(report, f"{count(num_open, 'book')} left. Run {go_on} to go on.")
     missing = [book for book in report.books if book.missing]
     if missing:
         raise IncompleteError(

@@ -19,6 +19,9 @@ from pipeline.review.report import Missing
 from pipeline.review.status import ChapterStatus, Status
 from pipeline.whole_file import write_whole
 
+_RAY_COPIES = "working_dir_files"
+"""The folder in which Ray keeps the copies that submitted jobs run in."""
+
 
 def check_folder(folder: Path, stem: str, book: Book, source: Path) -> None:
     """Refuse, before anything is written, a folder that isn't this book's to write in. Raises `OutputError`."""
@@ -34,8 +37,8 @@ def check_folder(folder: Path, stem: str, book: Book, source: Path) -> None:
         saved = _read_json(folder / "job.json", "source", "title", "authors")
         other = Path(saved["source"])
         is_same_book = (saved["title"], saved["authors"]) == (book.title, list(book.authors))
-        # The same book may have been moved, or be a copy, such as `ray job submit` makes each time.
-        is_copy = runs_submitted() and other.name == source.name
+        # The same book may have been moved; or this is a copy, or that was one, as `ray job submit` makes each time.
+        is_copy = other.name == source.name and (runs_submitted() or _RAY_COPIES in other.parts)
         may_move = is_same_book and (is_copy or not other.exists())
         if other != source.resolve() and not may_move:
             raise OutputError(f"{folder} holds another book, {saved['title']!r} from {other}: choose another --output.")
@@ -74,25 +77,26 @@ def read_job(folder: Path) -> BookJob:
 def read_status(folder: Path) -> Status:
     """Read how far a book is; works while another process renders it. Raises `OutputError`."""
     script = _read_json(folder / "script.json", "title", "chapters")
+    held = _held(folder)
     with open_store(folder) as store:
         seconds = store.seconds_by_key()
-        rendered, since = store.rendered_lately()
+        rendered, since = store.rendered_lately(held.get("since", 0.0))
         num_refused = store.num_refused()
-    held = _held(folder)
+        asked_again = store.asked_again()
+    kept = [chapter for chapter in script["chapters"] if chapter["kept"]]
     chapters = []
-    for chapter in script["chapters"]:
+    for chapter in kept:
         done = [seconds[chunk["id"]] for chunk in chapter["chunks"] if chunk["id"] in seconds]
-        if chapter["kept"]:
-            chapters.append(
-                ChapterStatus(chapter["index"], chapter["title"], len(done), len(chapter["chunks"]), sum(done))
-            )
+        chapters.append(ChapterStatus(chapter["index"], chapter["title"], len(done), len(chapter["chunks"]), sum(done)))
+    ids = {chunk["id"] for chapter in kept for chunk in chapter["chunks"]}
+    left = ids - seconds.keys()
     missing: tuple[Missing, ...] = ()
     is_delivered = False
     if (folder / "report.json").is_file():
         report = _read_json(folder / "report.json", "missing", "is_stopped")
-        missing = tuple(Missing(**item) for item in report["missing"] if item["id"] not in seconds)
-        is_delivered = not report["is_stopped"] and not held
-    seconds_since = time.time() - max(since, held.get("since", 0.0))
+        missing = tuple(Missing(**item) for item in report["missing"] if item["id"] in left)
+        is_delivered = not (report["is_stopped"] or held or ids & asked_again or len(left) > len(missing))
+    seconds_since = max(time.time() - since, 0.1)
     return Status(
         title=script["title"],
         holder=f"process {held['pid']} on {held['host']}" if held else "",
@@ -105,28 +109,41 @@ def read_status(folder: Path) -> Status:
     )
 
 
-def read_job_status(job: Job) -> list[tuple[str, Status | None]]:
-    """Each book of a manifest by its source; None for one that hasn't been begun."""
-    return [(str(book.source), read_status(_folder_of(book)) if _is_begun(book) else None) for book in job.books]
+def read_job_status(job: Job) -> list[tuple[str, Status | str]]:
+    """Each book of a manifest by its source; a sentence for one that has no status, and why."""
+    failures: dict[str, str] = {}
+    if job.folder is not None and (path := job.folder / f"{job.name}.report.json").is_file():
+        failures = {failed["source"]: failed["error"] for failed in _read_json(path, "failures")["failures"]}
+    found: list[tuple[str, Status | str]] = []
+    for book in job.books:
+        source = str(book.source)
+        try:
+            is_begun = _is_begun(book)
+            found.append((source, read_status(_folder_of(book)) if is_begun else failures.get(source, "not begun")))
+        except OutputError as error:  # one book's, which must not hide the others
+            found.append((source, str(error)))
+    return found
 
 
 def find_redos(job: Job | None, folder: Path, ids: Sequence[str]) -> Job:
     """The books of a job, or the one in a folder, of which chunks are wanted again. Raises `UsageError`."""
     if job is None:
         return Job((replace(read_job(folder), redo=tuple(ids)),))
-    wanted: dict[int, list[str]] = {}
+    begun = [book for book in job.books if _is_begun(book)]
+    wanted: dict[int, list[str]] = {} if ids else {number: [] for number in range(len(begun))}
     for id_ in ids:
-        holders = [number for number, book in enumerate(job.books) if id_ and _holds(book, id_)]
+        holders = [number for number, book in enumerate(begun) for _ in range(_count(book, id_))]
         if len(holders) != 1:
-            problem = "No begun book of the job has" if not holders else "Several books of the job have"
-            raise UsageError(f"{problem} a chunk that begins with {id_!r}: give redo its book's folder.")
+            problem = "several chunks" if holders else "no chunk"
+            raise UsageError(
+                f"{problem} of the job's books begin with {id_!r}: give redo the folder of the book that is meant, and "
+                "an id that its script.json lists.".capitalize()
+            )
         wanted.setdefault(holders[0], []).append(id_)
-    chosen = (
-        {number: tuple(wanted[number]) for number in sorted(wanted)}
-        if ids
-        else dict.fromkeys(range(len(job.books)), ())
-    )
-    return replace(job, books=tuple(replace(job.books[number], redo=redo) for number, redo in chosen.items()))
+    if not wanted:
+        raise UsageError(f"No book of {folder} has been begun: render it first.")
+    books = tuple(replace(begun[number], redo=tuple(redo)) for number, redo in sorted(wanted.items()))
+    return replace(job, books=books, folder=None)  # the report of the whole job stays
 
 
 def _folder_of(book: BookJob) -> Path:
@@ -138,11 +155,11 @@ def _is_begun(book: BookJob) -> bool:
     return (_folder_of(book) / "script.json").is_file()
 
 
-def _holds(book: BookJob, beginning: str) -> bool:
-    if not _is_begun(book):
-        return False
+def _count(book: BookJob, beginning: str) -> int:
+    """How many chunks of a begun book have an id that begins like this."""
     script = _read_json(_folder_of(book) / "script.json", "chapters")
-    return any(chunk["id"].startswith(beginning) for chapter in script["chapters"] for chunk in chapter["chunks"])
+    ids = (chunk["id"] for chapter in script["chapters"] for chunk in chapter["chunks"])
+    return sum(bool(beginning) and id_.startswith(beginning) for id_ in ids)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -166,9 +183,10 @@ def _read_json(path: Path, *keys: str) -> Any:
 
 def _held(folder: Path) -> dict[str, Any]:
     """Who renders into a folder and with what; empty if nobody. A holder that was killed leaves its name behind."""
-    if not (folder / "holder.json").is_file():
+    try:
+        held: dict[str, Any] = _read_json(folder / "holder.json", "pid", "host")
+    except OutputError:
         return {}
-    held: dict[str, Any] = _read_json(folder / "holder.json", "pid", "host")
     if held["host"] == socket.gethostname():
         try:
             os.kill(held["pid"], 0)

@@ -97,6 +97,13 @@ def parse_stop_at(text: str) -> time:
     return time(int(hour), int(minute))
 
 
+def parse_max_hours(text: str) -> float:
+    """`8.5` as hours, of a year at most. Raises `UsageError`."""
+    if not re.fullmatch(r"\d{1,4}(\.\d*)?|\.\d+", text.strip()) or not 0 < float(text) <= 24 * 366:
+        raise UsageError(f"--max-hours {text!r} isn't a number of hours, such as 8.5.")
+    return float(text)
+
+
 def parse_workers(text: str) -> Workers:
     """`4` or `auto` as workers. Raises `UsageError`."""
     if text.strip().lower() == "auto":

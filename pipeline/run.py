@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from pipeline.engines import registry
 from pipeline.engines.base import num_cores
-from pipeline.errors import RenderBookError
+from pipeline.errors import OutputError, RenderBookError
 from pipeline.job import BookJob, Job
 from pipeline.line import Line, OnMessage, OnProgress
 from pipeline.master.beside import Beside
@@ -23,11 +23,14 @@ from pipeline.render.replica import Occupancy
 from pipeline.review.report import Failure, JobReport, Report, write_job_report
 from pipeline.staff import Staff, choose_staff
 
+_MOST_FINISHING = 4
+"""Books that are rendered and not yet packed, before no further one is opened."""
+
 
 def render_job(job: Job, clock: Clock, on_progress: OnProgress, on_message: OnMessage) -> JobReport:
     """Render the books of a job, each from wherever an earlier run got to. One that fails doesn't fail the others."""
     started = time.monotonic()
-    only = make_plan(job.books[0]) if len(job.books) == 1 else None
+    only = _plan_of_only_book(job)
     staff = _choose_staff(job, only)
     pools = Pools(lambda: _open_host(staff, on_message), on_message)
     beside = Beside(max(1, num_cores() // 8) if staff.needs_ray else 0, on_done=pools.wake)
@@ -42,12 +45,27 @@ def render_job(job: Job, clock: Clock, on_progress: OnProgress, on_message: OnMe
         beside.close(at_once=True)  # all is done by now, unless the run was stopped
         report = shelf.report(time.monotonic() - started, clock.is_interrupted)
         if job.folder is not None:
-            write_job_report(report, job.folder / f"{job.name}.report.json")
+            try:
+                write_job_report(report, job.folder / f"{job.name}.report.json")
+            except OutputError as error:
+                on_message(str(error))  # what is said at the terminal is said all the same
         return report
     finally:
         beside.close(at_once=True)
         shelf.abandon()
         pools.close()
+
+
+def _plan_of_only_book(job: Job) -> Plan | None:
+    """What the only book of a job needs; None where there are more, or where it fails as a book of a manifest does."""
+    if len(job.books) > 1:
+        return None
+    try:
+        return make_plan(job.books[0])
+    except RenderBookError:
+        if job.name:
+            return None
+        raise
 
 
 def _choose_staff(job: Job, only: Plan | None) -> Staff:
@@ -103,11 +121,12 @@ class Shelf:
         for line in self.books():
             try:
                 line.note_replicas(self._pools.num_replicas())
-                if line.tend():
-                    self._lines.remove(line)
-                    self._reports.append(line.close(self._slots_filled()))
-            except RenderBookError as error:
+                is_finished = line.tend()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is noted as that book's failure
                 self.fail(line, error)
+            else:
+                if is_finished:
+                    self._close(line)
         self._take_planned()
         if self._planned is None and self._waiting and self._is_hungry():
             book = self._waiting.popleft()
@@ -115,7 +134,7 @@ class Shelf:
             self._planned[1].add_done_callback(lambda _: self._pools.wake())
         return bool(self._lines or self._planned or self._waiting)
 
-    def fail(self, book: Book, error: RenderBookError) -> None:
+    def fail(self, book: Book, error: Exception) -> None:
         line = next(line for line in self._lines if line is book)
         self._lines.remove(line)
         line.abandon()
@@ -123,9 +142,8 @@ class Shelf:
 
     def report(self, wall_seconds: float, is_interrupted: bool) -> JobReport:
         """Close all books, finished or not."""
-        while self._lines:
-            line = self._lines.pop(0)
-            self._reports.append(line.close(self._slots_filled()))
+        for line in self.books():
+            self._close(line)
         num_left = len(self._waiting) + (self._planned is not None)
         return JobReport(
             name=self._job.name,
@@ -145,6 +163,13 @@ class Shelf:
         for line in self._lines:
             line.abandon()
 
+    def _close(self, line: Line) -> None:
+        self._lines.remove(line)
+        try:
+            self._reports.append(line.close(self._slots_filled()))
+        except Exception as error:  # noqa: BLE001 - as above
+            self._note_failure(line.plan.job, error)
+
     def _take_planned(self) -> None:
         if self._planned is None or not self._planned[1].done():
             return
@@ -152,21 +177,27 @@ class Shelf:
         self._planned = None
         try:
             self._lines.append(opened.result())
-        except RenderBookError as error:
-            self._note_failure(book, error)
-        except Exception as error:
-            if len(self._job.books) == 1:
-                raise
-            self._say(traceback.format_exc())  # a fault of ours in one book must not cost the others their night
+        except Exception as error:  # noqa: BLE001 - as above
             self._note_failure(book, error)
 
     def _is_hungry(self) -> bool:
-        """Whether the next book should be opened: fewer than two have something to ask for, or little."""
+        """Whether the next book should be opened: fewer than two have something to ask for, or little.
+
+        Not while many wait to be stitched and packed: an open book is held in memory.
+        """
+        if sum(not line.backlog.is_open() for line in self._lines) >= _MOST_FINISHING:
+            return False
         waiting = [line.backlog.num_waiting for line in self._lines if line.backlog.num_waiting]
         return len(waiting) < 2 or sum(waiting) < 2 * self._pools.num_slots()
 
     def _note_failure(self, book: BookJob, error: Exception) -> None:
-        self._failures.append(Failure(str(book.source), error))
+        if not isinstance(error, RenderBookError):
+            if len(self._job.books) == 1:
+                raise error
+            # A fault of ours in one book must not cost the others their night.
+            self._say("".join(traceback.format_exception(error)))
+        # Without its traceback, whose frames hold the whole book.
+        self._failures.append(Failure(str(book.source), error.with_traceback(None)))
         if self._job.name:
             self._say(f"{book.source}: {error}")
 

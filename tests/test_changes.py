@@ -88,6 +88,15 @@ def test_another_manuscript_of_the_same_name_is_refused(command, small_book, tmp
     assert command(other, "--voice", "tone", "--output", "out").code == 0, "a book that was moved is the same"
 
 
+def test_a_book_that_was_submitted_to_ray_goes_on_from_the_original(command, small_book, tmp_path):
+    copy = tmp_path / "session" / "runtime_resources" / "working_dir_files" / "_ray_pkg_1" / small_book.name
+    copy.parent.mkdir(parents=True)
+    copy.write_text(SMALL_BOOK)
+    command(copy, "--voice", "tone", "--output", "out")
+    ran = command(small_book, "--voice", "tone", "--output", "out")
+    assert (ran.code, "already there" in ran.out) == (0, True), ran.err
+
+
 def test_only_our_own_leftovers_are_removed(command, small_book, tmp_path):
     foreign = tmp_path / "out" / "Downloads" / ".film.part"
     ours = tmp_path / "out" / "takes" / "ab" / ".abc.0.flac.part"

@@ -19,7 +19,7 @@ def test_every_option_in_the_readme_exists():
     commands = [cli.render, *cli.COMMANDS.values(), *cli.voices.commands.values()]
     known = {option for command in commands for p in command.params for option in p.opts}
     known |= {option for command in commands for option in command.get_help_option_names(click.Context(command))}
-    assert set(re.findall(r"(--[a-z]+)", README)) <= known
+    assert set(re.findall(r"(--[a-z-]+)", README)) <= known
 
 
 def test_every_command_in_the_readme_exists():

@@ -48,7 +48,7 @@ def marks(path: Path) -> tuple[list[tuple[str, float, float]], float]:
 
 
 def render(command, path: Path, folder: Path) -> tuple[dict, Path]:
-    ran = command(path, "--voice", "tone", "--output", folder)
+    ran = command(path, "--voice", "tone", "--workers", 1, "--output", folder)
     assert ran.code == 0, ran.err
     plan = json.loads((folder / "script.json").read_text())
     [m4b] = folder.glob("*.m4b")

@@ -94,7 +94,8 @@ class RayHost:
         errors = self._ray.exceptions
         if isinstance(error, errors.RayTaskError):  # raised by our code, in a worker that lives on
             return "exception", said(error.cause)
-        # What Ray (2.60) knows of an actor's end is in its message alone.
+        # What Ray (2.60) knows of an actor's end is in its message alone. Out of reach, though its machine is there, it
+        # is suspected: an innocent clears itself when it runs alone, and a culprit must not be asked for for ever.
         is_unreachable = isinstance(error, errors.ActorUnavailableError)
         if "its node has died" in str(error) or (is_unreachable and self._is_gone(handle.node_id)):
             return "lost", "its machine was lost"
@@ -107,13 +108,15 @@ class RayHost:
 
     def _is_gone(self, node_id: str) -> bool:
         """Whether the machine of an actor that can't be reached is gone too; Ray itself takes 15 s to say so."""
-        node = next(node for node in self._ray.nodes() if node["NodeID"] == node_id)
-        try:
-            address = node["NodeManagerAddress"], node["NodeManagerPort"]
-            socket.create_connection(address, timeout=_CONNECT_S).close()
-        except OSError:
-            return True
-        return not node["Alive"]
+        for node in self._ray.nodes():
+            if node["NodeID"] == node_id and node["Alive"]:
+                try:
+                    address = node["NodeManagerAddress"], node["NodeManagerPort"]
+                    socket.create_connection(address, timeout=_CONNECT_S).close()
+                except OSError:
+                    return True
+                return False
+        return True
 
 
 def _carried(resources: dict[str, float], spec: ReplicaSpec) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.engines.base import Failed, Request
-from pipeline.errors import RenderBookError, VoiceError
+from pipeline.errors import VoiceError
 from pipeline.render.backlog import Backlog, Composite
 from pipeline.render.judge import JudgeRules
 from pipeline.render.pools import Pools
@@ -68,7 +68,7 @@ class Shelf(Protocol):
         """Open books that are due, finish those that are rendered; whether any is left to tend."""
         ...
 
-    def fail(self, book: Book, error: RenderBookError) -> None:
+    def fail(self, book: Book, error: Exception) -> None:
         """Give up one book; the others go on."""
         ...
 
@@ -93,36 +93,35 @@ class Loop:
     def run(self) -> None:
         outcomes: list[Take | Failed] = []
         while self._shelf.tend(is_stopping=self._clock.is_stopping()) or self._in_flight:
-            self._fill()  # first, so that replicas have work while the disk has theirs
+            self._fill(may_grow=False)  # first, so that replicas have work while the disk has theirs
             self._note(outcomes)
             self._fill()
             outcomes = self._pools.wait(timeout_s=0.5)
 
-    def _fill(self) -> None:
+    def _fill(self, *, may_grow: bool = True) -> None:
         if self._clock.is_stopping():
             return
         held, self._held = self._held, []
-        for book, request, alone in held:
-            self._submit(book, request, alone=alone)
         for book in self._shelf.books():
             try:
+                for owner, request, alone in held:
+                    if owner is book:
+                        self._ask(book, request, alone=alone, may_grow=may_grow)
                 if book.backlog.num_suspects:
-                    for _ in range(self._pools.room_for(book.spec, alone=True)):
-                        self._ask(book, book.backlog.next_suspect(), alone=True)
+                    for _ in range(self._pools.room_for(book.spec, alone=True, may_grow=may_grow)):
+                        self._ask(book, book.backlog.next_suspect(), alone=True, may_grow=may_grow)
                 if book.backlog.num_queued:
-                    for _ in range(self._pools.room_for(book.spec)):
-                        self._ask(book, book.backlog.next())
+                    for _ in range(self._pools.room_for(book.spec, may_grow=may_grow)):
+                        self._ask(book, book.backlog.next(), alone=False, may_grow=may_grow)
             except VoiceError as error:
                 self._shelf.fail(book, error)
 
-    def _ask(self, book: Book, request: Request | None, *, alone: bool = False) -> None:
-        if request is not None:
-            self._submit(book, request, alone=alone)
-
-    def _submit(self, book: Book, request: Request, *, alone: bool) -> None:
+    def _ask(self, book: Book, request: Request | None, *, alone: bool, may_grow: bool) -> None:
         """Two books may hold the same sentence by the same voice: the second waits until the first has its take."""
-        has_room = request.key not in self._in_flight and self._pools.room_for(book.spec, alone=alone)
-        if not has_room:
+        if request is None:
+            return
+        is_asked = request.key in self._in_flight
+        if is_asked or not self._pools.room_for(book.spec, alone=alone, may_grow=may_grow):
             self._held.append((book, request, alone))
             return
         self._in_flight[request.key] = _Asked(book, request, time.monotonic())
@@ -137,7 +136,7 @@ class Loop:
         for book in self._shelf.books():
             try:
                 self._note_book(book, by_book.get(id(book), []))
-            except RenderBookError as error:
+            except Exception as error:  # noqa: BLE001 - one book's, whatever it is: the others go on
                 self._shelf.fail(book, error)
 
     def _note_book(self, book: Book, outcomes: Sequence[Take | Failed]) -> None:

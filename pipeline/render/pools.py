@@ -112,8 +112,10 @@ class Pools:
         self._past = Occupancy()
         self._noticed_at = 0.0
 
-    def room_for(self, spec: ReplicaSpec, *, alone: bool = False) -> int:
+    def room_for(self, spec: ReplicaSpec, *, alone: bool = False, may_grow: bool = True) -> int:
         """How many more requests for this model are worth submitting now; starts replicas where there is place.
+
+        may_grow: False while outcomes wait to be noted: a replica that looks idle may be asked again in a moment.
 
         Raises `VoiceError` where replicas of it don't start, again and again: that accuses no chunk.
         """
@@ -125,7 +127,7 @@ class Pools:
             num_free = max(1, len(ready) // 2) - num_aside if num_aside < len(ready) else 0
         else:
             num_free = sum(max(0, member.num_free()) for member in ready)
-        if num_free <= 0:
+        if num_free <= 0 and may_grow:
             self._grow(spec)
         return max(0, num_free)
 
@@ -199,7 +201,9 @@ class Pools:
             if member.spec.model != spec.model and member.is_idle():
                 self._host.stop(member.handle)
                 self._forget(member)
-                return  # its place is free at the next call
+                if member.spec.engine == spec.engine:
+                    self._start(spec)  # at once: a third model must not find the place empty, and lose it likewise
+                return
 
     def _start(self, spec: ReplicaSpec) -> None:
         handle, opened = self._host.start(spec)

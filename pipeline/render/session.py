@@ -26,7 +26,13 @@ _LONGEST_ROOT = 103 - len("/render-book-abcdefgh/r/session_2026-11-30_12-00-00_1
 """A socket's path has room for 103 bytes on macOS, 107 on Linux."""
 
 _CONNECT_S = 5.0
+_KNOCK_S = 30.0
 _CLOSE_S = 10.0
+
+_KNOCK = """
+import sys, ray
+print(ray.init(sys.argv[1], log_to_driver=False, configure_logging=False).address_info["session_dir"])
+"""
 
 
 @contextmanager
@@ -39,7 +45,8 @@ def open_session(address: str, num_cpus: float, num_gpus: float, on_message: Cal
     """
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning of what it will do one day
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    import ray  # noqa: F401 - it sets its logger's level, so this must come first
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # else stdout is told of deaths, with the logs of raylets
+    import ray  # noqa: F401 - it reads these, and sets its logger's level
 
     logging.getLogger("ray").setLevel(logging.ERROR)  # its warnings (tokens, /dev/shm) are for those who run clusters
     with _joined(address) if address else _own(num_cpus, num_gpus, on_message):
@@ -157,55 +164,23 @@ def _clear_leftovers(root: Path, on_message: Callable[[str], None]) -> None:
 
 @contextmanager
 def _joined(address: str) -> Iterator[None]:
+    import ray
+
     address = (os.environ.get("RAY_ADDRESS") if address == "auto" else None) or address
     if "://" in address:
         raise UsageError(
-            f"A run can't join Ray by {address}: give the host and port of its head (HOST:6379), from one of the "
-            "cluster's own machines, or submit the run with `ray job submit`."
+            f"A run can't join Ray by {address}: give HOST:PORT of its head, on one of the cluster's own machines, or "
+            "submit the run with `ray job submit`."
         )
     if address != "auto":
         _check_somebody_listens(address)
-    import ray
-
+    _knock(address)
     try:
-        with _signals_kept(), _one_try():
-            found = ray.init(address=address, log_to_driver=False, configure_logging=False).address_info
-        if f"/{_PREFIX}" in found["session_dir"]:
-            raise UsageError("The Ray found here is another run's own: start one for both with `ray start --head`.")
-    except (ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
-        raise _not_joined(address, error) from error
-    else:
+        with _signals_kept():
+            ray.init(address=address, log_to_driver=False, configure_logging=False)
         yield
     finally:
         ray.shutdown()
-
-
-def _not_joined(address: str, error: Exception) -> UsageError:
-    said = f"{error} {error.__cause__ or ''}"
-    if versions := re.findall(r"(?:Ray|Python): (\S+)", said):
-        theirs, ours = [f"Ray {ray} with Python {python}" for ray, python in (versions[:2], versions[2:4])]
-        return UsageError(f"The cluster at {address} runs {theirs}, and this is {ours}: install the same here.")
-    if "uthenticat" in said:
-        return UsageError(
-            f"The cluster at {address} asks for a token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or "
-            "RAY_AUTH_TOKEN_PATH as on its head."
-        )
-    if address == "auto":
-        return UsageError("No Ray runs on this machine: start one (`ray start --head`), or give HOST:PORT of one.")
-    return UsageError(f"What listens at {address} is no Ray head: give the address that `ray start --head` printed.")
-
-
-@contextmanager
-def _one_try() -> Iterator[None]:
-    """Ray would knock 20 times, of up to 40 seconds each: 14 minutes where a cluster has gone."""
-    name = "RAY_gcs_server_port_wait_time_s"
-    is_ours = name not in os.environ
-    os.environ.setdefault(name, "1")
-    try:
-        yield
-    finally:
-        if is_ours:
-            del os.environ[name]
 
 
 def _check_somebody_listens(address: str) -> None:
@@ -215,7 +190,37 @@ def _check_somebody_listens(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S).close()
     except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = getattr(error, "strerror", None) or error
         raise UsageError(
             f"No Ray answers at {address} ({reason}): start one there (`ray start --head`), or give HOST:PORT of one."
         ) from error
+
+
+def _knock(address: str) -> None:
+    """Join in a process that can be ended, and may die of it: Ray aborts one that is on no machine of the cluster."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _KNOCK, address],
+            env={**os.environ, "RAY_gcs_server_port_wait_time_s": "1"},  # one try, not 20
+            capture_output=True, text=True, timeout=_KNOCK_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"The Ray at {address} doesn't answer: see `ray status` on its head.") from None
+    if done.returncode != 0:
+        raise UsageError(_why_not(address, done.stderr))
+    if f"/{_PREFIX}" in done.stdout:
+        raise UsageError("The Ray found here is another run's own: start one for both with `ray start --head`.")
+
+
+def _why_not(address: str, said: str) -> str:
+    if versions := re.findall(r"^ +(?:Ray|Python): (\S+)$", said, re.MULTILINE):
+        theirs, ours = (f"Ray {ray} with Python {python}" for ray, python in (versions[:2], versions[2:4]))
+        return f"The cluster at {address} runs {theirs}, and this is {ours}: install the same here."
+    if "AuthenticationError" in said:
+        names = "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH"
+        return f"The cluster at {address} asks for a token: set {names} as on its head."
+    if "to connect to socket" in said:
+        return f"This machine is none of the cluster at {address}: run there, or submit the run with `ray job submit`."
+    if address == "auto":
+        return "No Ray runs on this machine: start one (`ray start --head`), or give HOST:PORT of one."
+    return f"What listens at {address} is no Ray head: give the address that `ray start --head` printed."

@@ -191,14 +191,19 @@ class Store:
             )
         }
 
-    def rendered_lately(self) -> tuple[float, float]:
-        """Seconds of audio accepted in the last ten minutes, and since when: what a speed is made of."""
-        [[rendered, since]] = self._db.execute(
+    def rendered_lately(self, since: float) -> tuple[float, float]:
+        """Seconds of audio accepted since then, or in the last ten minutes, and when first: a speed is made of it."""
+        [[rendered, first]] = self._db.execute(
             "SELECT SUM(num_samples * 1.0 / sample_rate), MIN(recorded_at)"
             " FROM outcomes JOIN takes USING (key, attempt) WHERE kind = 'accepted' AND recorded_at > ?",
-            (time.time() - 600,),
+            (max(since, time.time() - 600),),
         )
-        return rendered or 0.0, since or 0.0
+        return rendered or 0.0, first or 0.0
+
+    def asked_again(self) -> set[str]:
+        """The keys of which a user wants another attempt, and nothing has come of that yet."""
+        last = "SELECT key, kind, MAX(id) FROM outcomes WHERE kind != 'lost' GROUP BY key"
+        return {key for (key,) in self._db.execute(f"SELECT key FROM ({last}) WHERE kind = 'redo'")}
 
     def num_refused(self) -> int:
         [[number]] = self._db.execute("SELECT COUNT(*) FROM outcomes WHERE kind = 'refused'")

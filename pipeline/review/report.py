@@ -109,7 +109,7 @@ def job_report_as_lines(report: JobReport) -> Iterator[str]:
     """What a run did: of a manifest, book by book and then the sum."""
     for book in report.books:
         if report.name and book.is_stopped:
-            yield f"{book.title}: {book.num_left} of {count(book.num_chunks, 'chunk')} left"
+            yield f"{book.title}: {left_as_text(book)}"
         else:
             yield from report_as_lines(book)
     for failure in report.failures:
@@ -118,12 +118,17 @@ def job_report_as_lines(report: JobReport) -> Iterator[str]:
         seconds = sum(book.rendered_seconds for book in report.books)
         speed = seconds / report.wall_seconds if report.wall_seconds else 0.0
         num_done = sum(not book.is_stopped for book in report.books)
-        yield (
-            f"{report.name}: {num_done} of {count(report.num_books, 'book')} delivered, "
-            f"{clock_time(seconds)} rendered at {speed:.1f} x real time."
-        )
+        rendered = f", {clock_time(seconds)} rendered at {speed:.1f} x real time" if seconds else ""
+        yield f"{report.name}: {num_done} of {count(report.num_books, 'book')} delivered{rendered}."
     if report.slots_filled is not None:
         yield f"Slots {report.slots_filled:.0%} full until nothing was left to ask for."
+
+
+def left_as_text(book: Report) -> str:
+    """What a stop came before."""
+    if not book.num_left:
+        return "all chunks rendered, not all files made"
+    return f"{book.num_left} of {count(book.num_chunks, 'chunk')} left"
 
 
 def write_job_report(report: JobReport, path: Path) -> None:

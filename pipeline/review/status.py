@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from pipeline.review.report import Missing, clock_time, count, missing_as_lines
 
@@ -53,6 +54,12 @@ class Status:
         return left * self.audio_seconds / self.num_done / self.times_real_time
 
 
+def status_as_dict(status: Status) -> dict[str, Any]:
+    """For programs: the fields, and what is summed up of them."""
+    sums = ("num_done", "num_chunks", "audio_seconds", "seconds_left")
+    return {name: getattr(status, name) for name in sums} | asdict(status)
+
+
 def status_as_lines(status: Status) -> Iterator[str]:
     """A line a chapter, then the sum."""
     yield status.title + (f" (being rendered by {status.holder})" if status.holder else "")
@@ -69,11 +76,11 @@ def status_as_lines(status: Status) -> Iterator[str]:
     yield from missing_as_lines(status.missing)
 
 
-def job_as_lines(books: Sequence[tuple[str, Status | None]]) -> Iterator[str]:
-    """A line a book, then the sum; a book without a status has not been begun."""
+def job_as_lines(books: Sequence[tuple[str, Status | str]]) -> Iterator[str]:
+    """A line a book, then the sum; for a book without a status, why there is none."""
     for source, status in books:
-        if status is None:
-            yield f"  {source[-44:]:<44}  not begun"
+        if isinstance(status, str):
+            yield f"  {source[-44:]:<44}  {status}"
             continue
         findings = [f"{len(status.missing)} missing"] if status.missing else []
         state = "delivered" if status.is_delivered else f"{status.num_chunks - status.num_done} left"
@@ -82,15 +89,15 @@ def job_as_lines(books: Sequence[tuple[str, Status | None]]) -> Iterator[str]:
             f"  {status.title[:44]:<44}  {status.num_done:>5} of {status.num_chunks:<5}"
             f"  {clock_time(status.audio_seconds):>8}  {more}"
         )
-    begun = [status for _, status in books if status is not None]
+    begun = [status for _, status in books if isinstance(status, Status)]
     seconds = sum(status.audio_seconds for status in begun)
     num_delivered = sum(status.is_delivered for status in begun)
     yield (
-        f"  {num_delivered} of {count(len(books), 'book')} delivered, {len(books) - len(begun)} not begun; "
+        f"  {num_delivered} of {count(len(books), 'book')} delivered, {len(begun)} begun; "
         f"{sum(status.num_done for status in begun)} chunks, {clock_time(seconds)} of speech"
     )
-    for _, status in books:
-        if status and status.missing:
+    for status in begun:
+        if status.missing:
             yield status.title
             yield from missing_as_lines(status.missing)
 

@@ -94,7 +94,8 @@ def job_as_lines(books: Iterable[tuple[str, Script | str, float]]) -> Iterator[s
         words = sum(chapter.num_words for chapter in script.chapters if chapter.kept)
         yield f"  {script.title[:44]:<44}  {words:>9}  {len(script.chunks):>6}  {_hours(hours)}"
         num_words, num_chunks, num_hours = num_words + words, num_chunks + len(script.chunks), num_hours + hours
-    yield f"  {num_books} books: {num_words} words, {num_chunks} chunks, about {_hours(num_hours)}"
+    books_said = "1 book" if num_books == 1 else f"{num_books} books"
+    yield f"  {books_said}: {num_words} words, {num_chunks} chunks, about {_hours(num_hours)}"
 
 
 def expected_hours(script: Script, gap_ms: GapMs) -> float:

@@ -9,8 +9,8 @@ import pytest
 import soundfile
 
 from pipeline.errors import OutputError
-from pipeline.profile import read_profile
 from pipeline.master.stitcher import ChapterTags, Part, book_gain_db, join_takes, stitch_chapter
+from pipeline.profile import read_profile
 from pipeline.render.pcm import encode_flac, measure_level
 from pipeline.render.store import StoredTake
 from pipeline.render.takes import Level

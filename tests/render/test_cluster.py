@@ -8,11 +8,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import digests, write_voice
+from tests.render.test_session import left, wait_until
 from tests.test_cli import wait_for
 
 pytestmark = pytest.mark.ray
@@ -128,3 +130,27 @@ def test_a_signal_is_answered_as_with_one_worker(small_book, tmp_path, number):
     assert "Traceback" not in err
     with sqlite3.connect(tmp_path / "output" / "small" / "ledger.sqlite") as ledger:
         assert ledger.execute("SELECT COUNT(*) FROM in_flight").fetchone() == (0,), "all that was in flight came back"
+
+
+@pytest.mark.parametrize(("ends", "within_s"), [("by itself", 10), ("by a signal", 10), ("killed", 120)])
+def test_a_job_leaves_nothing_behind(tmp_path, ends, within_s):
+    """No process, of Ray or the stitcher's, no socket and no folder; with a book that fails among those that don't."""
+    voice = write_tone(tmp_path, seconds_per_take=0.1)
+    sources = write_books(tmp_path, 2, 10)
+    (tmp_path / "empty.txt").write_text("* * *")
+    sources.append(tmp_path / "empty.txt")
+    job = write_manifest(tmp_path / "job.yaml", sources, workers=2, output="out", defaults=f"{{voice: {voice}}}")
+    root = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))  # not `tmp_path`, which is too long for Ray's sockets
+    running = subprocess.Popen(
+        [sys.executable, "-m", "pipeline.cli", job],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(root)},
+    )  # fmt: skip
+    wait_for(tmp_path / "out" / "book0" / "takes", timeout_s=60)
+    assert len(left(root)) > 5
+    if ends != "by itself":
+        running.send_signal(signal.SIGKILL if ends == "killed" else signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == {"by itself": 6, "by a signal": 130, "killed": -9}[ends], err
+    wait_until(lambda: left(root) == [], timeout_s=within_s)
+    root.rmdir()

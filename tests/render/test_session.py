@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.render import janitor
+from pipeline.render import janitor, session
 from pipeline.render.session import open_session
 
 pytestmark = [pytest.mark.ray, pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks into /proc")]
 
 RUN = """
-import signal, sys, time
+import itertools, os, signal, sys, time
 from pipeline.render.session import open_session
 
 class Worker:
@@ -30,6 +30,8 @@ class Worker:
         return "answers"
     def work(self):
         time.sleep(1000)
+    def die(self):
+        os._exit(1)
 
 def on_term(number, frame):
     pass
@@ -42,11 +44,23 @@ with open_session(sys.argv[1], 1.5, 0, lambda message: print(message, flush=True
     assert signal.getsignal(signal.SIGTERM) is on_term
     worker, busy = (ray.remote(num_cpus=0.5)(Worker).remote() for _ in range(2))
     busy.work.remote()
-    for line in ["up", *sys.stdin]:
+    for line in itertools.chain(["begin"], sys.stdin):
         print(ray.get(worker.answer.remote()), ray.get_runtime_context().gcs_address, flush=True)
+        if line == "die\\n":
+            ray.wait([worker.die.remote()])
         if line == "raise\\n":
             raise ArithmeticError
 assert not ray.is_initialized()
+"""
+
+
+HEAD = """
+import sys
+from ray.cluster_utils import Cluster
+cluster = Cluster(initialize_head=True, head_node_args={"temp_dir": sys.argv[1], "include_dashboard": False})
+print(cluster.address, flush=True)
+sys.stdin.read()
+cluster.shutdown()
 """
 
 
@@ -70,7 +84,8 @@ class Run:
         return self.hears()
 
     def ends(self) -> tuple[int, str]:
-        _, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=60)
+        assert out == ""
         return self.process.returncode, err
 
 
@@ -112,6 +127,7 @@ def test_of_two_runs_at_once_the_one_that_is_killed_leaves_nothing_and_the_other
     killed, other = Run(root), Run(root)
     address = killed.hears().split()[1]
     assert other.hears().startswith("answers")
+    assert other.is_told("die").startswith("answers")  # of which nothing is to be heard, either
 
     stranger = Run(root, address, RAY_AUTH_MODE="token")
     code, err = stranger.ends()
@@ -120,7 +136,7 @@ def test_of_two_runs_at_once_the_one_that_is_killed_leaves_nothing_and_the_other
     killed.process.kill()
     assert killed.ends() == (-signal.SIGKILL, "")
     wait_until(lambda: len(list(root.iterdir())) == 1, timeout_s=120)
-    assert other.is_told("still there?").startswith("answers")
+    assert len(left(root)) > 5
     assert other.ends() == (0, "")
     wait_until(lambda: not left(root), timeout_s=10)
 
@@ -156,6 +172,40 @@ def test_a_run_that_is_interrupted_leaves_nothing_even_where_its_janitor_was_kil
     assert code == -signal.SIGINT
     assert err.splitlines()[-1] == "KeyboardInterrupt"
     wait_until(lambda: not left(root), timeout_s=10)
+
+
+def test_a_cluster_is_joined_and_left_as_it_was_and_asks_for_its_token(root):
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a" * 64}
+    head = subprocess.Popen(
+        [sys.executable, "-c", HEAD, root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, **token},
+    )  # fmt: skip
+    assert head.stdout is not None
+    address = head.stdout.readline().strip()
+    try:
+        run = Run(root, address, **token)
+        assert run.hears() == f"answers {address}\n"
+        assert run.ends() == (0, "")
+        code, err = Run(root, address, **{**token, "RAY_AUTH_TOKEN": "b" * 64}).ends()
+        assert (code, err.splitlines()[-1].partition(": ")[2]) == (
+            1,
+            f"The cluster at {address} asks for a token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or "
+            "RAY_AUTH_TOKEN_PATH as on its head.",
+        ), err
+        assert not list(root.glob("render-book-*"))
+    finally:
+        head.communicate(timeout=60)
+
+
+def test_another_version_is_named():
+    said = (
+        "RuntimeError: Version mismatch: The cluster was started with:\n    Ray: 2.59.0\n    Python: 3.12.1\n"
+        "This process on node 192.0.2.2 was started with:\n    Ray: 2.60.0\n    Python: 3.11.7\n"
+    )
+    assert session._why_not("head:6379", said) == (
+        "The cluster at head:6379 runs Ray 2.59.0 with Python 3.12.1, and this is Ray 2.60.0 with Python 3.11.7: "
+        "install the same here."
+    )
 
 
 @pytest.mark.parametrize("find", ["_writers_in_proc", "_writers_by_lsof"])
