@@ -5,20 +5,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 STORY := examples/the-story.epub
+MARKED := slow or ray or speech or package or pocket
 
 .PHONY: demo test check bench bench-pocket first-light wheel clean
 
 demo: $(INSTALLED) $(STORY)  ## Render the example story with the embedded voice joe
 	$(BIN)/render-book $(STORY) --voice joe
 
-test: $(INSTALLED)  ## Run all tests
-	$(BIN)/python -m pytest -q
+test: $(INSTALLED)  ## The other tests: kills, Ray, speech heard by Whisper, Pocket TTS
+	$(BIN)/python -m pytest -q -m "$(MARKED)"
 
 check: $(INSTALLED)  ## Lint, types and the fast tests: under a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n 2 -m "not slow and not ray and not speech and not package and not pocket"
+	$(BIN)/python -m pytest -q -n 2 -m "not ($(MARKED))"
 
 bench: $(INSTALLED)  ## Text, mastering ten hours of audio, and joe on two workers against bare Piper
 	$(BIN)/python benchmarks/bench_text.py
