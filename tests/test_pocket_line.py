@@ -72,13 +72,13 @@ def test_from_epub_to_m4b(tmp_path, voice):
 
 
 @pytest.mark.ray
-def test_one_worker_and_two_make_the_same_bytes(tmp_path, voice, small_book):
-    for name, workers in (("one", 1), ("two", 2)):
+def test_one_worker_and_two_and_four_make_the_same_bytes(tmp_path, voice, small_book):
+    for name, workers in (("one", 1), ("two", 2), ("four", 4)):
         ran = render_book_command(
             small_book, "--voice", voice, "--dtype", "float32", "--output", name, "--workers", workers, cwd=tmp_path
         )
         assert ran.code == 0, ran.err
-    assert digests(tmp_path / "one") == digests(tmp_path / "two") != {}
+    assert digests(tmp_path / "one") == digests(tmp_path / "two") == digests(tmp_path / "four") != {}
 
 
 @pytest.mark.slow
