@@ -305,7 +305,8 @@ class Pools:
         if self.num_replicas() or not starting or now - max(self._noticed_at, starting[0].since) < _NOTICE_S:
             return
         self._noticed_at = now + 50  # then once a minute
-        self._say(f"Waiting for {len(starting)} workers to start: for room on the cluster, or for their models.")
+        workers = "1 worker" if len(starting) == 1 else f"{len(starting)} workers"
+        self._say(f"Waiting for {workers} to start: for room on the cluster, or for the model to load.")
 
 
 @dataclass(slots=True)

@@ -171,3 +171,14 @@ def test_all_disturbances_in_a_row(stage, job):
         disturb(stage)
     stage.finish()
     check(stage, job[1], sum(most for _, most in DISTURBANCES))
+
+
+def test_a_cluster_that_comes_late_is_waited_for_with_a_message(stage, job):
+    while stage.nodes:
+        stage.remove_node()
+    shutil.rmtree(stage.folder / "out", ignore_errors=True)
+    stage.start_driver()
+    assert any("Waiting for 1 worker" in line for line in stage.driver.stderr)
+    stage.add_node()
+    stage.finish()
+    check(stage, job[1], 0)
