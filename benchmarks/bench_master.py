@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.profile import read_profile
 from pipeline.master.aac import encode_chapter
 from pipeline.master.deliver import Tags, pack_m4b
 from pipeline.master.stitcher import ChapterTags, Part, stitch_chapter
+from pipeline.profile import read_profile
 from pipeline.render.pcm import encode_flac, measure_level, to_pcm16
 from pipeline.render.store import StoredTake
 

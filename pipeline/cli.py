@@ -334,11 +334,11 @@ def _with_run_options(
     """A job with what flags say of where and until when in place of its own."""
     from dataclasses import replace
 
-    from pipeline.job import parse_max_hours, parse_stop_at, parse_workers, runs_submitted
+    from pipeline.job import parse_max_hours, parse_stop_at, parse_workers, runs_submitted, with_replicas
 
     return replace(
         job,
-        workers={"": parse_workers(workers)} if workers is not None else job.workers,
+        workers=job.workers if workers is None else with_replicas(job.workers, parse_workers(workers)),
         ray=ray or job.ray or ("auto" if runs_submitted() else ""),
         stop_at=parse_stop_at(stop_at) if stop_at is not None else job.stop_at,
         max_hours=parse_max_hours(max_hours) if max_hours is not None else job.max_hours,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
@@ -104,13 +104,18 @@ def parse_max_hours(text: str) -> float:
     return float(text)
 
 
-def parse_workers(text: str) -> Workers:
-    """`4` or `auto` as workers. Raises `UsageError`."""
+def with_replicas(workers: Mapping[str, Workers], replicas: int | None) -> dict[str, Workers]:
+    """So many replicas of every engine, each with what it had of a machine."""
+    return {name: replace(one, replicas=replicas) for name, one in ({"": Workers()} | dict(workers)).items()}
+
+
+def parse_workers(text: str) -> int | None:
+    """`4` as a number of replicas, `auto` as None. Raises `UsageError`."""
     if text.strip().lower() == "auto":
-        return Workers()
+        return None
     if not re.fullmatch(r"[1-9]\d{0,3}", text.strip()):
         raise UsageError(f"--workers {text!r} must be a number from 1 upwards, or auto.")
-    return Workers(int(text))
+    return int(text)
 
 
 def runs_submitted() -> bool:

@@ -31,7 +31,7 @@ from pipeline.voices import DEFAULT_VOICE, read_voice
 
 _LOST = (
     "a job that is submitted to Ray runs in a folder that Ray removes; "
-    "write an absolute path, on a disk that stays and that the cluster sees"
+    "write an absolute path, on a disk of the driver's machine that stays"
 )
 
 

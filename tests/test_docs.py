@@ -62,7 +62,8 @@ def test_the_default_profile_says_what_each_key_does_and_leaves_none_out():
 
 def test_every_shipped_profile_is_one():
     for path in (ROOT / "configs").glob("*.yaml"):
-        read_profile(path)
+        if path.name != "cluster.yaml":  # Ray's, not ours: tests/test_cluster_docs.py
+            read_profile(path)
 
 
 def test_ci_runs_the_commands_of_the_readme():

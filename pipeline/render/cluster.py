@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -129,6 +130,8 @@ class _ReplicaActor:
     """A replica in a process of its own. A call is a coroutine that waits for its take: any number may be in flight."""
 
     def __init__(self, spec: ReplicaSpec) -> None:
+        if not spec.num_gpus:  # Ray hides no device from a replica that asked for none: all would load onto the first
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""
         self._replica = Replica(spec)
 
     async def open(self, version: str) -> tuple[int, str]:
