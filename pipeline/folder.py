@@ -134,10 +134,10 @@ def find_redos(job: Job | None, folder: Path, ids: Sequence[str]) -> Job:
     for id_ in ids:
         holders = [number for number, book in enumerate(begun) for _ in range(_count(book, id_))]
         if len(holders) != 1:
-            problem = "several chunks" if holders else "no chunk"
+            problem = "Several chunks" if holders else "No chunk"
             raise UsageError(
                 f"{problem} of the job's books begin with {id_!r}: give redo the folder of the book that is meant, and "
-                "an id that its script.json lists.".capitalize()
+                "an id that its script.json lists."
             )
         wanted.setdefault(holders[0], []).append(id_)
     if not wanted:

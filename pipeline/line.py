@@ -94,7 +94,7 @@ class Line:
             self._held = held.pop_all()
 
     def on_outcome(self, outcome: Take | Failed) -> None:
-        self._tally.add(outcome)
+        self._tally.add(outcome, is_listed=self.backlog.is_listed(outcome.key))
         chapter = self.backlog.chapter_of(outcome.key)
         self._on_progress(
             Progress(

@@ -79,7 +79,8 @@ def _choose_staff(job: Job, only: Plan | None) -> Staff:
         if voice.digest not in checked:
             checked.add(voice.digest)
             registry.check_model(voice)  # of every book, before any work: nobody is there at night
-    return choose_staff(job, engines, len(only.script.chunks) if only else math.inf)
+    num_chunks = len(only.job.redo) or len(only.script.chunks) if only else math.inf
+    return choose_staff(job, engines, num_chunks)
 
 
 def _open_host(staff: Staff, on_message: OnMessage) -> Host:
@@ -89,8 +90,7 @@ def _open_host(staff: Staff, on_message: OnMessage) -> Host:
     from pipeline.render.cluster import RayHost
 
     num_cpus = sum(share.num_cpus * (share.replicas or 0) for share in staff.shares.values())
-    num_gpus = sum(share.num_gpus * (share.replicas or 0) for share in staff.shares.values())
-    return RayHost(staff.address, num_cpus, num_gpus, on_message)
+    return RayHost(staff.address, num_cpus, staff.num_gpus, on_message)
 
 
 class Shelf:
@@ -196,8 +196,11 @@ class Shelf:
                 raise error
             # A fault of ours in one book must not cost the others their night.
             self._say("".join(traceback.format_exception(error)))
-        # Without its traceback, whose frames hold the whole book.
-        self._failures.append(Failure(str(book.source), error.with_traceback(None)))
+        link: BaseException | None = error
+        while link is not None:  # without tracebacks, whose frames hold the whole book
+            link.__traceback__ = None
+            link = link.__cause__ or link.__context__
+        self._failures.append(Failure(str(book.source), error))
         if self._job.name:
             self._say(f"{book.source}: {error}")
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.engines.base import num_cores, num_gpus
+from pipeline.engines.base import num_cores, num_gpus, num_sharing
 from pipeline.job import Job
 from pipeline.profile import EngineProfile
 
@@ -32,6 +32,17 @@ class Staff:
     address: str = ""
 
     @property
+    def num_gpus(self) -> int:
+        """Devices that all replicas need together, on this machine."""
+        shares = [share for share in self.shares.values() if share.num_gpus]
+        return sum(
+            math.ceil((share.replicas or 0) / num_sharing(1, share.num_gpus))
+            if share.num_gpus < 1
+            else math.ceil((share.replicas or 0) * share.num_gpus)
+            for share in shares
+        )
+
+    @property
     def needs_ray(self) -> bool:
         return bool(self.address) or any(share.replicas != 1 for share in self.shares.values())
 
@@ -49,7 +60,8 @@ def _share(job: Job, name: str, engine: EngineProfile, num_chunks: float) -> Sha
         num_cpus = workers.num_cpus or float(engine.cores)
         return Share(workers.replicas, max(1, int(num_cpus)), num_cpus, num_gpus_each)
     if workers.replicas is None:
-        carried = gpus / num_gpus_each if num_gpus_each else num_cores() / (workers.num_cpus or engine.cores)
+        num_cpus = workers.num_cpus or engine.cores
+        carried = num_sharing(gpus, num_gpus_each) if num_gpus_each else num_cores() / num_cpus
         replicas = max(1, int(min(carried, num_chunks / CHUNKS_A_REPLICA)))
     else:
         replicas = workers.replicas

@@ -81,6 +81,11 @@ def num_gpus() -> int:
     return here if visible is None else min(here, len([name for name in visible.split(",") if name.strip()]))
 
 
+def num_sharing(num_devices: float, each: float) -> int:
+    """How many replicas so many devices carry: a fraction of one lies on one device, as Ray places it."""
+    return int(num_devices) * int(1 / each + 1e-6) if each < 1 else int(num_devices / each + 1e-6)
+
+
 Stop = Literal["eos", "budget"]
 
 

@@ -13,14 +13,17 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import Any
 
-_NUM_TRIES = 3
+from pipeline.errors import OutputError
+
+_NUM_TRIES_ALONE = 2
 
 
 class Beside:
     """Runs functions one after another in a thread, or several at once in processes.
 
-    Processes keep a driver that serves many replicas from sharing its interpreter with the stitcher. One that is
-    killed is replaced, and what it did is done again. They end with the driver, however that ends.
+    Processes keep a driver that serves many replicas from sharing its interpreter with the stitcher. When one is
+    killed, what was in all of them is done again, each by itself, so that only what kills its process fails. They end
+    with the driver, however that ends.
     """
 
     def __init__(self, num_processes: int = 0, on_done: Callable[[], None] = lambda: None) -> None:
@@ -28,39 +31,25 @@ class Beside:
         self._num_processes = num_processes
         self._on_done = on_done
         self._lock = threading.Lock()
-        self._lifeline: Connection | None = None
+        self._lifelines: list[Connection] = []
         self._executor: Executor | None = None
+        self._alone = ThreadPoolExecutor(1, thread_name_prefix="beside alone")
         self._is_closed = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """With processes, function and arguments must be picklable."""
         done: Future[Any] = Future()
-        self._try(done, 1, function, arguments)
-        return done
 
-    def close(self, *, at_once: bool) -> None:
-        """End after what is being done; `at_once`, in the middle of it where it is done in a process."""
-        with self._lock:
-            executor, self._executor = self._executor, None
-            self._is_closed = True
-            if self._lifeline and at_once:
-                self._lifeline.close()
-        if executor is not None:
-            executor.shutdown(wait=True, cancel_futures=True)
-        if self._lifeline:
-            self._lifeline.close()
-
-    def _try(self, done: Future[Any], number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        def on_done(tried: Future[Any]) -> None:
+        def on_tried(tried: Future[Any]) -> None:
             if tried.cancelled() or (self._is_closed and tried.exception()):
                 done.cancel()
-            elif isinstance(error := tried.exception(), BrokenProcessPool) and number < _NUM_TRIES:
+            elif isinstance(tried.exception(), BrokenProcessPool):
                 with self._lock:
-                    if self._executor is executor:
-                        self._executor = None
-                self._try(done, number + 1, function, arguments)
+                    self._executor = None if self._executor is executor else self._executor
+                with contextlib.suppress(RuntimeError):  # closed in this moment
+                    self._alone.submit(self._do_alone, function, arguments).add_done_callback(on_tried)
                 return
-            elif error is not None:
+            elif error := tried.exception():
                 done.set_exception(error)
             else:
                 done.set_result(tried.result())
@@ -69,23 +58,51 @@ class Beside:
         with self._lock:
             if self._is_closed:
                 done.cancel()
-                return
+                return done
             if self._executor is None:
-                self._executor = self._open()
+                self._executor = self._open(self._num_processes)
             executor = self._executor
-        try:
-            tried = executor.submit(function, *arguments)
-        except BrokenProcessPool as error:
-            tried = Future()
-            tried.set_exception(error)
-        tried.add_done_callback(on_done)
+            try:
+                tried = executor.submit(function, *arguments)
+            except BrokenProcessPool as error:
+                tried = Future()
+                tried.set_exception(error)
+        tried.add_done_callback(on_tried)
+        return done
 
-    def _open(self) -> Executor:
-        if not self._num_processes:
+    def close(self, *, at_once: bool) -> None:
+        """End after what is being done; `at_once`, in the middle of it where it is done in a process."""
+        with self._lock:
+            executor, self._executor = self._executor, None
+            self._is_closed = True
+        if at_once:
+            self._let_go()
+        self._alone.shutdown(wait=True, cancel_futures=True)
+        if executor is not None:
+            executor.shutdown(wait=True, cancel_futures=True)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        for lifeline in self._lifelines:
+            lifeline.close()
+
+    def _do_alone(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        for _ in range(_NUM_TRIES_ALONE):
+            if self._is_closed:
+                break
+            with self._open(1) as executor, contextlib.suppress(BrokenProcessPool):
+                return executor.submit(function, *arguments).result()
+        raise OutputError(
+            "A chapter or a book can't be put together: what does it is killed, perhaps for its memory."
+        )
+
+    def _open(self, num_processes: int) -> Executor:
+        if not num_processes:
             return ThreadPoolExecutor(1, thread_name_prefix="beside")
         context = multiprocessing.get_context("spawn")
-        far_end, self._lifeline = context.Pipe(duplex=False)
-        return ProcessPoolExecutor(self._num_processes, context, _begin, (far_end,))
+        far_end, lifeline = context.Pipe(duplex=False)
+        self._lifelines.append(lifeline)
+        return ProcessPoolExecutor(num_processes, context, _begin, (far_end,))
 
 
 def _begin(lifeline: Connection) -> None:

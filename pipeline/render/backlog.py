@@ -170,6 +170,9 @@ class Backlog:
     def chapter_of(self, key: str) -> int:
         return self._items[key].chunk.chapter
 
+    def is_listed(self, key: str) -> bool:
+        return self._items[key].state is _State.GIVEN_UP
+
     def accepted(self) -> dict[str, int]:
         """The attempt that stands, by chunk key."""
         return {
@@ -300,13 +303,13 @@ def longest_first(chunks: Sequence[Chunk], within: int) -> list[Chunk]:
     Rows of a batch are then of like length, and the last to end are short ones: slots stay full. Chapters are still
     finished roughly in order, since a window is asked for before the next.
     """
+    if not within:
+        return list(chunks)
     windows: list[list[Chunk]] = [[]]
     for chunk in chunks:
         if len(windows[-1]) >= within and windows[-1] and windows[-1][-1].chapter != chunk.chapter:
             windows.append([])
         windows[-1].append(chunk)
-    if not within:
-        return list(chunks)
     return [chunk for window in windows for chunk in sorted(window, key=lambda chunk: -chunk.num_tokens)]
 
 

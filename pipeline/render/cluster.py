@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline import __version__
-from pipeline.engines.base import FailureKind, Request
+from pipeline.engines.base import FailureKind, Request, num_sharing
 from pipeline.errors import VoiceError
 from pipeline.render.judge import JudgeRules
 from pipeline.render.pools import said
@@ -93,12 +93,12 @@ class RayHost:
 
     def explain(self, handle: _Remote, error: BaseException) -> tuple[FailureKind, str]:
         errors = self._ray.exceptions
-        if isinstance(error, errors.RayTaskError):  # raised by our code, in a worker that lives on
-            return "exception", said(error.cause)
+        if isinstance(error, errors.RayTaskError):  # by our code: once it is open, a replica raises only if it is down
+            return ("crash" if handle.node_id else "exception"), said(error.cause)
         # What Ray (2.60) knows of an actor's end is in its message alone. Out of reach, though its machine is there, it
         # is suspected: an innocent clears itself when it runs alone, and a culprit must not be asked for for ever.
         is_unreachable = isinstance(error, errors.ActorUnavailableError)
-        if "its node has died" in str(error) or (is_unreachable and self._is_gone(handle.node_id)):
+        if "its node has died" in str(error) or (is_unreachable and handle.node_id and self._is_gone(handle.node_id)):
             return "lost", "its machine was lost"
         if isinstance(error, errors.OutOfMemoryError) or "low on memory" in str(error):
             return "out of memory", "its worker took more memory than the machine has"
@@ -122,8 +122,9 @@ class RayHost:
 
 def _carried(resources: dict[str, float], spec: ReplicaSpec) -> int:
     """How many replicas a machine has room for, as Ray counts."""
-    wanted = {"CPU": spec.num_cpus, "GPU": spec.num_gpus}
-    return min((int(resources.get(name, 0) / amount + 1e-6) for name, amount in wanted.items() if amount), default=1)
+    rooms = [int(resources.get("CPU", 0) / spec.num_cpus + 1e-6)] if spec.num_cpus else []
+    rooms += [num_sharing(resources.get("GPU", 0), spec.num_gpus)] if spec.num_gpus else []
+    return min(rooms, default=1)
 
 
 class _ReplicaActor:

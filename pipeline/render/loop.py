@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.engines.base import Failed, Request
-from pipeline.errors import VoiceError
 from pipeline.render.backlog import Backlog, Composite
 from pipeline.render.judge import JudgeRules
 from pipeline.render.pools import Pools
@@ -113,7 +112,7 @@ class Loop:
                 if book.backlog.num_queued:
                     for _ in range(self._pools.room_for(book.spec, may_grow=may_grow)):
                         self._ask(book, book.backlog.next(), alone=False, may_grow=may_grow)
-            except VoiceError as error:
+            except Exception as error:  # noqa: BLE001 - as below
                 self._shelf.fail(book, error)
 
     def _ask(self, book: Book, request: Request | None, *, alone: bool, may_grow: bool) -> None:
@@ -131,7 +130,8 @@ class Loop:
         by_book: dict[int, list[Take | Failed]] = {}
         for outcome in outcomes:
             asked = self._in_flight.pop(outcome.key)
-            self._clock.note_seconds(time.monotonic() - asked.at)
+            if isinstance(outcome, Take):
+                self._clock.note_seconds(time.monotonic() - asked.at)
             by_book.setdefault(id(asked.book), []).append(outcome)
         for book in self._shelf.books():
             try:
@@ -166,10 +166,10 @@ class Tally:
     """Renderings that were lost with a worker, a machine or an earlier run, and asked for again."""
     audio_seconds: float = 0.0
 
-    def add(self, outcome: Take | Failed) -> None:
+    def add(self, outcome: Take | Failed, *, is_listed: bool) -> None:
         if isinstance(outcome, Failed):
             self.num_failed += 1
-            self.num_again += outcome.kind in ("crash", "lost")
+            self.num_again += not is_listed
         elif outcome.is_refused:
             self.num_refused += 1
         else:

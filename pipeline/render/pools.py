@@ -17,6 +17,8 @@ from pipeline.render.takes import Take
 
 _RETRY_START_S = 60.0
 """Before a place where replicas didn't start is tried again, while others render."""
+_RETRY_LOST_S = 1.0
+"""The same where a machine was lost: Ray goes on giving places on it for some seconds."""
 
 STUCK_S = 600.0
 """How long a replica may have requests without answering any before it is given up: no chunk takes so long."""
@@ -222,12 +224,14 @@ class Pools:
             self._members.remove(member)
         kind, message = self._host.explain(member.handle, error)
         if kind == "lost":
+            self._start_after[model] = time.monotonic() + _RETRY_LOST_S
             return
         self._failed_starts[model] = self._failed_starts.get(model, 0) + 1
         if self._failed_starts[model] < self._host.num_tries:
             return
         if any(other.spec.model == model and other.num_slots for other in self._members):
-            self._say(f"A worker didn't start ({message}); the others go on, and it is tried again in a minute.")
+            if time.monotonic() >= self._start_after.get(model, 0.0):
+                self._say(f"A worker didn't start ({message}); the others go on, and it is tried again in a minute.")
             self._start_after[model] = time.monotonic() + _RETRY_START_S
         else:
             alone = self._host.num_tries == 1
@@ -335,12 +339,12 @@ class LocalHost:
         self._replicas.remove(handle)  # its thread can't be ended, but it is nobody's any more
 
     def explain(self, handle: Replica, error: BaseException) -> tuple[FailureKind, str]:
-        """Here a replica only ends when its model can't be opened, or not again: that accuses no chunk."""
-        return ("exception" if handle.opened.exception() else "lost"), said(error)
+        return ("exception" if handle.opened.exception() else "crash"), said(error)
 
     def close(self) -> None:
         for replica in self._replicas:
-            replica.close()
+            if replica.opened.done():  # else its thread ends with the process
+                replica.close()
 
 
 def said(error: BaseException) -> str:

@@ -35,7 +35,7 @@ class ReplicaSpec:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Seconds times slots, since the first request: how many there were, and how many had a request in them."""
+    """Seconds times slots, since the first request: how many had a request in them, and how many there were."""
 
     filled: float = 0.0
     offered: float = 0.0
@@ -69,6 +69,7 @@ class Replica:
         self._lock = threading.Lock()  # between a request's coming in and the thread's going down
         self._is_closing = False
         self._error: BaseException | None = None
+        self._must_reopen = False
         self._judges = ThreadPoolExecutor(1, thread_name_prefix="judge")  # the engine steps on meanwhile
         self._rows: dict[tuple[str, int], _Row] = {}
         self._occupancy = Occupancy()
@@ -124,6 +125,10 @@ class Replica:
                 self._measure()
                 row = self._rows.pop((outcome.key, outcome.attempt))
                 self._judges.submit(self._answer, outcome, row)
+            if self._must_reopen:  # after its rows are answered, since this may fail too
+                self._engine = self._spec.open_engine()
+                self._must_reopen = False
+        del self._engine  # at once: its place may be another model's
 
     def _admit(self, row: _Row) -> None:
         self._measure()
@@ -144,7 +149,7 @@ class Replica:
             failed = [replace(one, kind="crash") if one.kind == "exception" else one for one in failed]
         del self._engine  # before another is opened: two models may be more than there is room for
         gc.collect()
-        self._engine = self._spec.open_engine()
+        self._must_reopen = True
         return failed
 
     def _measure(self) -> None:

@@ -202,7 +202,7 @@ def _knock(address: str) -> None:
         done = subprocess.run(
             [sys.executable, "-P", "-c", _KNOCK, address],
             env={**os.environ, "RAY_gcs_server_port_wait_time_s": "1"},  # one try, not 20
-            capture_output=True, text=True, timeout=_KNOCK_S, check=False,
+            capture_output=True, text=True, timeout=_KNOCK_S, check=False, start_new_session=True,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise UsageError(f"The Ray at {address} doesn't answer: see `ray status` on its head.") from None

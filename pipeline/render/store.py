@@ -3,7 +3,7 @@
 output/<title>/
   takes/ab/<key>.<attempt>.flac     temp file in the same folder, fsync, rename, then the row
   chapters/001.flac                 likewise
-  ledger.sqlite                     outcomes, chapters, deliveries
+  ledger.sqlite                     outcomes, takes, files, and what is in flight
   lock, holder.json                 who is rendering into this folder
 """
 
@@ -195,7 +195,8 @@ class Store:
         """Seconds of audio accepted since then, or in the last ten minutes, and when first: a speed is made of it."""
         [[rendered, first]] = self._db.execute(
             "SELECT SUM(num_samples * 1.0 / sample_rate), MIN(recorded_at)"
-            " FROM outcomes JOIN takes USING (key, attempt) WHERE kind = 'accepted' AND recorded_at > ?",
+            " FROM outcomes JOIN takes USING (key, attempt)"
+            " WHERE kind = 'accepted' AND num_frames > 0 AND recorded_at > ?",  # what was put together has no frames
             (max(since, time.time() - 600),),
         )
         return rendered or 0.0, first or 0.0

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -202,6 +203,13 @@ def render(books: Sequence[FakeBook], random: Random, interrupt_at: int, *, is_k
     except Killed:
         return
     assert not any(host.calls.values()), "what was in flight came back"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_pause():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.render.pools._RETRY_LOST_S", 0)
+        yield
 
 
 fates = st.lists(st.tuples(st.sampled_from([*FATES, "Plain", "Plain"]), st.integers(0, 2)), min_size=1, max_size=8)

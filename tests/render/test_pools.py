@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.engines.base import Failed, Hardware, RawTake, Request
+from pipeline.engines.base import Failed, Hardware, RawTake, Request, num_sharing
 from pipeline.engines.tone import ToneFrontend, open_engine
 from pipeline.errors import VoiceError
 from pipeline.profile import read_profile
@@ -80,7 +80,8 @@ def test_an_engine_that_cannot_open_again_is_an_error_and_not_a_hang():
         return Broken()
 
     pools, spec = Pools(LocalHost), spec_of(once)
-    assert ask(pools, spec, "step")["step"].kind == "lost", "it accuses no chunk"
+    assert ask(pools, spec, "step")["step"].kind == "out of memory"
+    assert ask(pools, spec, "next")["next"].kind == "crash", "a suspect, so that it isn't asked for for ever"
     with pytest.raises(VoiceError, match="gone"):
         ask(pools, spec, "another")
     pools.close()
@@ -247,7 +248,8 @@ def test_a_model_that_no_replica_opens_is_given_up_after_three():
         pools.room_for(spec)
 
 
-def test_starts_that_a_lost_machine_undid_are_not_counted():
+def test_starts_that_a_lost_machine_undid_are_not_counted(monkeypatch):
+    monkeypatch.setattr("pipeline.render.pools._RETRY_LOST_S", 0)
     host = FakeHost()
     pools, spec = Pools(lambda: host), spec_of(Broken)
     for _ in range(5):
@@ -255,3 +257,26 @@ def test_starts_that_a_lost_machine_undid_are_not_counted():
         host.starts[len(host.starts) - 1].set_exception(RuntimeError("lost"))
         pools.wait(0.1)
     opened(host, pools, spec)
+
+
+def test_a_chunk_whose_death_takes_the_replica_down_is_not_asked_for_for_ever():
+    """A step that raises, after which the model doesn't open, though a new replica does (found in review)."""
+    openings = iter([True, False] * 50)
+
+    def sometimes() -> Broken:
+        if next(openings):
+            return Broken()
+        raise RuntimeError("no memory just now")
+
+    pools, spec = Pools(LocalHost), spec_of(sometimes)
+    kinds = {ask(pools, spec, f"step {number}")[f"step {number}"].kind for number in range(4)}
+    assert kinds <= {"out of memory", "crash"}, "each leaves its trace, and two lone ones list it"
+    pools.close()
+
+
+@pytest.mark.parametrize(
+    ("devices", "each", "replicas"),
+    [(2, 0.4, 4), (2, 0.5, 4), (1, 0.3, 3), (4, 1, 4), (5, 2, 2), (0, 0.5, 0), (3, 1 / 3, 9)],
+)
+def test_a_fraction_of_a_gpu_lies_on_one_gpu(devices, each, replicas):
+    assert num_sharing(devices, each) == replicas

@@ -1,0 +1,65 @@
+"""What is done beside the loop is done whatever dies, and nothing of it outlives the driver."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from concurrent.futures import wait
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import OutputError
+from pipeline.master.beside import Beside
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def say_after(seconds: float, word: str) -> str:
+    time.sleep(seconds)
+    return word
+
+
+def die_once(mark: Path) -> str:
+    if not mark.exists():
+        mark.touch()
+        die()
+    return "lives"
+
+
+@pytest.mark.slow
+def test_only_what_kills_its_process_fails(tmp_path):
+    beside = Beside(1)
+    killer = beside.submit(die)
+    others = [beside.submit(say_after, 0.05, word) for word in "abc"]
+    unlucky = beside.submit(die_once, tmp_path / "mark")
+    wait([killer, *others, unlucky], 60)
+    assert isinstance(killer.exception(), OutputError)
+    assert [future.result() for future in (*others, unlucky)] == ["a", "b", "c", "lives"]
+    beside.close(at_once=True)
+
+
+@pytest.mark.slow
+def test_closing_at_once_does_not_wait_for_a_process():
+    beside = Beside(1)
+    futures = [beside.submit(say_after, 60, "late") for _ in range(3)]
+    time.sleep(1)
+    started = time.monotonic()
+    beside.close(at_once=True)
+    assert time.monotonic() - started < 10
+    assert all(future.cancelled() for future in futures)
+    assert beside.submit(say_after, 0, "never").cancelled()
+
+
+def test_a_thread_finishes_what_it_does_and_passes_errors_on():
+    done = []
+    beside = Beside(on_done=lambda: done.append(True))
+    failing, saying = beside.submit(int, "x"), beside.submit(say_after, 0.05, "said")
+    wait([failing, saying])
+    assert isinstance(failing.exception(), ValueError)
+    assert saying.result() == "said"
+    beside.close(at_once=True)
+    assert done == [True, True]
