@@ -16,6 +16,7 @@ from typing import Any
 from pipeline.errors import OutputError
 
 _NUM_TRIES_ALONE = 2
+_NICENESS = 10
 
 
 class Beside:
@@ -106,7 +107,11 @@ class Beside:
 
 
 def _begin(lifeline: Connection) -> None:
-    """Leave signals to the driver, and end when it has let go of its end of the line, or is no more."""
+    """Leave signals to the driver, and end when it has let go of its end of the line, or is no more.
+
+    Where cores are short, the driver goes first: what waits for it is hardware, what waits for this a chapter.
+    """
+    os.nice(_NICENESS)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 
