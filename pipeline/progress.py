@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 def say(message: str) -> None:
     """A message for the person at the terminal, on stderr."""
-    with contextlib.suppress(
-        OSError
-    ):  # the terminal is gone, or nobody reads: that doesn't end a night's render
+    with contextlib.suppress(OSError):  # the terminal is gone, or nobody reads: that doesn't end a night's render
         print(message, file=sys.stderr, flush=True)
 
 

@@ -93,9 +93,7 @@ class Beside:
                 break
             with self._open(1) as executor, contextlib.suppress(BrokenProcessPool):
                 return executor.submit(function, *arguments).result()
-        raise OutputError(
-            "A chapter or a book can't be put together: what does it is killed, perhaps for its memory."
-        )
+        raise OutputError("A chapter or a book can't be put together: what does it is killed, perhaps for its memory.")
 
     def _open(self, num_processes: int) -> Executor:
         if not num_processes:
