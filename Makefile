@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 STORY := examples/the-story.epub
 MARKED := slow or ray or speech or package or pocket
 
-.PHONY: demo test check bench bench-pocket first-light wheel clean
+.PHONY: demo test check bench bench-pocket bench-scale first-light wheel clean
 
 demo: $(INSTALLED) $(STORY)  ## Render the example story with the embedded voice joe
 	$(BIN)/render-book $(STORY) --voice joe
@@ -28,6 +28,9 @@ bench: $(INSTALLED)  ## Text, mastering ten hours of audio, and joe on two worke
 
 bench-pocket: $(INSTALLED)  ## Pocket TTS with random weights: ours against pocket-tts and transformers, 20 minutes
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_pocket.py
+
+bench-scale: $(INSTALLED)  ## What one driver carries: 20,000 takes through two Ray workers, five minutes
+	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_scale.py
 
 first-light: $(INSTALLED) $(STORY)  ## Fetch the released English weights; hold ours against both libraries, and listen
 	$(BIN)/python benchmarks/first_light.py $(STORY)

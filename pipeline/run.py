@@ -23,8 +23,8 @@ from pipeline.render.replica import Occupancy
 from pipeline.review.report import Failure, JobReport, Report, write_job_report
 from pipeline.staff import Staff, choose_staff
 
-_MOST_FINISHING = 50_000
-"""Chunks of books that are rendered and not yet packed, before no further book is opened: some 100 MB."""
+_MOST_FINISHING = 32
+"""Books that are rendered and not yet packed, before no further one is opened: 5 MB and three open files each."""
 
 
 def render_job(job: Job, clock: Clock, on_progress: OnProgress, on_message: OnMessage) -> JobReport:
@@ -185,7 +185,7 @@ class Shelf:
 
         Not while many wait to be stitched and packed: an open book is held in memory.
         """
-        if sum(line.backlog.num_chunks for line in self._lines if not line.backlog.is_open()) >= _MOST_FINISHING:
+        if sum(not line.backlog.is_open() for line in self._lines) >= _MOST_FINISHING:
             return False
         waiting = [line.backlog.num_waiting for line in self._lines if line.backlog.num_waiting]
         return len(waiting) < 2 or sum(waiting) < 2 * self._pools.num_slots()

@@ -647,6 +647,7 @@ def test_a_long_job_holds_a_few_books_at_a_time(tmp_path, lines_alive, monkeypat
         return stitch_chapter(*words)
 
     monkeypatch.setattr("pipeline.master.chapters.stitch_chapter", stitch_slowly)
+    monkeypatch.setattr("pipeline.run._MOST_FINISHING", 4)
     job = write_tiny_books(tmp_path)
     report = render_job(job, TellingClock(count_lines), count_lines, count_lines)
     assert len(report.books) == NUM_TINY

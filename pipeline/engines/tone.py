@@ -18,7 +18,7 @@ import time
 import numpy as np
 from pydantic import Field
 
-from pipeline.engines.base import EngineSpec, Failed, Hardware, RawTake, Request, Stop, with_stop
+from pipeline.engines.base import EngineSpec, Failed, Hardware, RawTake, Request, Samples, Stop, with_stop
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
 from pipeline.strict_yaml import Strict
@@ -70,7 +70,7 @@ def check_model(voice: Voice) -> None:
 
 
 class ToneFrontend:
-    spec = EngineSpec(name="tone", revision="1", tokenizer="w8", sample_rate=SAMPLE_RATE)
+    spec = EngineSpec(name="tone", revision="2", tokenizer="w8", sample_rate=SAMPLE_RATE)
 
     def prepare(self, text: str, ends: Boundary) -> str:
         return text if ends is Boundary.CLAUSE else with_stop(text)
@@ -119,21 +119,21 @@ class ToneEngine:
             num_frames, stop = request.budget, "budget"
         if "short" in deeds:
             num_frames = 1
-        samples = _sine(request, num_frames * FRAME)
+        samples = _sine(request, num_frames)
         if "clip" in deeds:
             samples = np.clip(samples * 40, -1.0, 1.0)
         if "silent" in deeds:
             samples[:] = 0.0
         if "nan" in deeds:
             samples[len(samples) // 2] = np.nan
-        return RawTake(request.key, request.attempt, stop, samples.astype(np.float32), num_frames)
+        return RawTake(request.key, request.attempt, stop, samples, num_frames)
 
 
-def _sine(request: Request, num_samples: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _sine(request: Request, num_frames: int) -> Samples:
     """Its pitch comes from text and seed, so that two texts, or two attempts, never sound the same."""
     digest = hashlib.sha256(f"{request.text}\0{request.seed}".encode()).digest()
     hertz = 150 + int.from_bytes(digest[:4], "big") % 40_000 / 100
-    wave: np.ndarray[tuple[int], np.dtype[np.float64]] = 0.2 * np.sin(
-        2 * np.pi * hertz / SAMPLE_RATE * np.arange(num_samples)
-    )
-    return wave
+    step = 2j * np.pi * hertz / SAMPLE_RATE
+    # A frame's first sample turned by what lies before it: a tenth of the time that a sine of every sample takes.
+    begins, turns = 0.2 * np.exp(step * FRAME * np.arange(num_frames)), np.exp(step * np.arange(FRAME))
+    return np.ascontiguousarray(np.outer(begins.astype(np.complex64), turns.astype(np.complex64)).imag).reshape(-1)

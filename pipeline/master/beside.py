@@ -16,7 +16,8 @@ from typing import Any
 from pipeline.errors import OutputError
 
 _NUM_TRIES_ALONE = 2
-_NICENESS = 10
+_NICENESS = 15
+"""As of Ray's own workers."""
 
 
 class Beside:

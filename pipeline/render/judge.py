@@ -57,7 +57,7 @@ def _find_faults(raw: RawTake, text: str, sample_rate: int, level: Level, rules:
         yield Finding("a-001", "holds samples that are not numbers", "refuse")
     if raw.stop == "budget":
         yield Finding("a-002", f"no end of speech within its budget of {raw.num_frames} frames", "refuse")
-    clipped = float(np.mean(np.abs(raw.samples) >= 0.999)) if len(raw.samples) else 0.0
+    clipped = np.count_nonzero(np.abs(raw.samples) >= 0.999) / max(len(raw.samples), 1)
     if clipped > rules.max_clipped_share:
         yield Finding("a-003", f"clipped in {clipped:.2%} of its samples", "refuse")
     if level.rms_dbfs < rules.silent_below_dbfs:

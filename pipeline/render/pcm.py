@@ -19,6 +19,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pydub import AudioSegment
     from pydub.silence import detect_leading_silence
+    from pydub.utils import ratio_to_db
 
 Pcm = npt.NDArray[np.int16]
 """Mono audio, shape `[num_samples]`, full scale at 32767."""
@@ -29,19 +30,24 @@ SILENCE_DBFS = -100.0
 
 def to_pcm16(samples: Samples) -> Pcm:
     """Round to 16 bits: `[num_samples]`, full scale at 32767; what is no number becomes silence."""
-    numbers = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
-    pcm: Pcm = np.clip(np.rint(numbers * 32767.0), -32768, 32767).astype(np.int16)
-    return pcm
+    if not np.isfinite(samples).all():
+        samples = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
+    scaled = samples * 32767.0
+    np.clip(np.rint(scaled, out=scaled), -32768, 32767, out=scaled)
+    return scaled.astype(np.int16)
 
 
 def measure_level(pcm: Pcm, sample_rate: int, trim_below_dbfs: float) -> Level:
     """Level of the speech between the silences at either end, which are found in steps of 10 ms."""
     segment = _segment(pcm, sample_rate)
     lead = detect_leading_silence(segment, silence_threshold=trim_below_dbfs, chunk_size=10)
-    trail = detect_leading_silence(segment.reverse(), silence_threshold=trim_below_dbfs, chunk_size=10)
+    end = _segment(pcm[-sample_rate:], sample_rate)  # of a second, which is nearly always enough
+    trail = detect_leading_silence(end.reverse(), silence_threshold=trim_below_dbfs, chunk_size=10)
+    if trail == len(end):
+        trail = detect_leading_silence(segment.reverse(), silence_threshold=trim_below_dbfs, chunk_size=10)
     speech = segment[lead : len(segment) - trail]
     return Level(
-        rms_dbfs=_finite(speech.dBFS),
+        rms_dbfs=_finite(ratio_to_db(speech.rms, speech.max_possible_amplitude)),
         peak_dbfs=_finite(speech.max_dBFS),
         lead_ms=min(lead, len(segment)),
         trail_ms=min(trail, len(segment)),

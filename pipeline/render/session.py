@@ -25,6 +25,9 @@ _LOCK = "ray-of-render-book.lock"
 _LONGEST_ROOT = 103 - len("/render-book-abcdefgh/r/session_2026-11-30_12-00-00_123456_1234567/sockets/plasma_store")
 """A socket's path has room for 103 bytes on macOS, 107 on Linux."""
 
+_MOST_INLINE = 4 << 20
+"""Bytes of an answer that come with its call: 6 s of speech are 170 KB; above 100 they go through Ray's store."""
+
 _CONNECT_S = 5.0
 _KNOCK_S = 30.0
 _CLOSE_S = 10.0
@@ -46,6 +49,7 @@ def open_session(address: str, num_cpus: float, num_gpus: float, on_message: Cal
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning of what it will do one day
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # else stdout is told of deaths, with the logs of raylets
+    os.environ.setdefault("RAY_max_direct_call_object_size", str(_MOST_INLINE))
     import ray  # noqa: F401 - it reads these, and sets its logger's level
 
     logging.getLogger("ray").setLevel(logging.ERROR)  # its warnings (tokens, /dev/shm) are for those who run clusters

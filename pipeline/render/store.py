@@ -39,7 +39,8 @@ CREATE TABLE IF NOT EXISTS takes (
 CREATE TABLE IF NOT EXISTS files (
     path TEXT PRIMARY KEY, digest TEXT NOT NULL, sha256 TEXT NOT NULL, num_samples INTEGER NOT NULL,
     recorded_at REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS in_flight (key TEXT NOT NULL, attempt INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS in_flight (
+    key TEXT NOT NULL, attempt INTEGER NOT NULL, PRIMARY KEY (key, attempt)) WITHOUT ROWID;
 """
 
 
@@ -63,6 +64,7 @@ class Store:
         """`judge` is a digest of the rules that takes are judged by: a refusal by other rules is no refusal."""
         self.folder = folder
         self._judge = judge
+        self._in_flight: set[tuple[str, int]] = set()
         self._path = folder / "ledger.sqlite"
         try:
             # Opened by whoever plans the book, then used by the loop alone: one thread at a time.
@@ -96,12 +98,11 @@ class Store:
                 else:
                     self._insert(outcome.key, outcome.attempt, outcome.kind, outcome.alone, outcome.message)
             if in_flight is not None:
-                self._db.execute("DELETE FROM in_flight")
-                self._db.executemany("INSERT INTO in_flight VALUES (?, ?)", in_flight)
+                self._note_in_flight(set(in_flight))
 
     def note_lost(self) -> int:
         """How many renderings were in flight when the last run was killed; the ledger says of each that it was lost."""
-        lost = self._db.execute("SELECT key, attempt FROM in_flight").fetchall()
+        lost = self._in_flight = set(self._db.execute("SELECT key, attempt FROM in_flight"))
         if lost:
             self.record([Failed(key, attempt, "lost", "the run was killed") for key, attempt in lost], ())
         return len(lost)
@@ -241,6 +242,12 @@ class Store:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (key, attempt, kind, alone, message, findings, self._judge, time.time()),
         )
+
+    def _note_in_flight(self, now: set[tuple[str, int]]) -> None:
+        """Write down what has changed since the last time: with many replicas, most of it hasn't."""
+        self._db.executemany("DELETE FROM in_flight WHERE key = ? AND attempt = ?", self._in_flight - now)
+        self._db.executemany("INSERT INTO in_flight VALUES (?, ?)", now - self._in_flight)
+        self._in_flight = now
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
