@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from pathlib import Path
 
 from pipeline.errors import OutputError
+
+_NUM_WRITERS = 8
 
 
 @contextlib.contextmanager
@@ -17,7 +21,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     On any failure neither name is left behind, and an older file stays. Raises `OutputError` for what the operating
     system refuses: a full disk, a folder that can't be made or written.
     """
-    partial = path.absolute().with_name(f".{path.name}.part")  # there is one writer, so one name is enough
+    partial = _partial(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
@@ -34,8 +38,45 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file as `whole_file` does. Raises `OutputError`."""
-    with whole_file(path) as partial:
-        partial.write_bytes(data)
+    partial = _partial(path)
+    try:
+        try:
+            file = partial.open("wb")
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = partial.open("wb")
+        with file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise cannot_write(path, error.strerror or error) from error
+
+
+def write_all(files: Mapping[Path, bytes]) -> None:
+    """Write files as `write_whole` does, several at once: each waits for the disk, so they wait together.
+
+    None is being written any more when it returns or raises. Raises `OutputError`.
+    """
+    if len(files) == 1:
+        return write_whole(*next(iter(files.items())))
+    done = [_writers().submit(write_whole, path, data) for path, data in files.items()]
+    wait(done)
+    for future in done:
+        future.result()
+
+
+@cache
+def _writers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_NUM_WRITERS, thread_name_prefix="writer")
+
+
+def _partial(path: Path) -> Path:
+    return path.absolute().with_name(f".{path.name}.part")  # a file has one writer, so one name is enough
 
 
 def cannot_write(path: Path, reason: object) -> OutputError:

@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ import pytest
 from tests.conftest import digests
 
 FORK = multiprocessing.get_context("forkserver")
-FORK.set_forkserver_preload(["pipeline.run", "tests.test_resume"])
+# With what a run imports when it first needs it: two seconds each (nltk takes scipy along), some 250 times.
+WANTED = ["pipeline.manuscript.read", "pipeline.engines.tone", "nltk.tokenize.punkt", "av"]
+FORK.set_forkserver_preload(["pipeline.run", "tests.test_resume", *WANTED])
 
 
 def render_and_die(source: Path, output: Path, voice: str, kill_at: int, counter: Path) -> None:
@@ -27,12 +30,14 @@ def render_and_die(source: Path, output: Path, voice: str, kill_at: int, counter
     from pipeline.run import render_job
 
     num_steps = 0
+    one_at_a_time = threading.Lock()  # takes that come back together are written together
 
     def step() -> None:
         nonlocal num_steps
-        num_steps += 1
-        if num_steps == kill_at:
-            os.kill(os.getpid(), signal.SIGKILL)
+        with one_at_a_time:
+            num_steps += 1
+            if num_steps == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
 
     fsync, replace, commit = os.fsync, Path.replace, store.Store._transaction
 
@@ -73,8 +78,11 @@ def run(source: Path, output: Path, voice: str, kill_at: int = 0) -> tuple[int, 
     return process.exitcode or 0, int(counter.read_text()) if process.exitcode == 0 else 0
 
 
-def assert_killed_and_resumed(source: Path, folder: Path, voice: str, kill_at: int, whole: dict[str, str]) -> None:
+def is_killed_and_resumed(source: Path, folder: Path, voice: str, kill_at: int, whole: dict[str, str]) -> bool:
+    """False where it had ended by then: the more takes come back together, the fewer commits there are."""
     code, _ = run(source, folder, voice, kill_at)
+    if code == 0:
+        return False
     assert code == -signal.SIGKILL
     kept = {path.name for path in (folder / "takes").rglob("*.flac") if not path.name.startswith(".")}
     code, _ = run(source, folder, voice)
@@ -87,6 +95,7 @@ def assert_killed_and_resumed(source: Path, folder: Path, voice: str, kill_at: i
     assert 0 <= report["num_rendered"] - (report["num_chunks"] - len(kept)) <= 3
     assert report["num_again"] <= 3
     assert report["num_rendered"] + report["num_reused"] == report["num_chunks"]
+    return True
 
 
 @pytest.mark.slow
@@ -95,8 +104,12 @@ def test_killed_at_every_durable_step_of_a_small_book(small_book, tmp_path):
     assert code == 0
     assert num_steps > 40
     whole = digests(tmp_path / "whole")
-    for kill_at in range(1, num_steps + 1):
-        assert_killed_and_resumed(small_book, tmp_path / f"killed-{kill_at}", "tone", kill_at, whole)
+    killed_at = [
+        kill_at
+        for kill_at in range(1, num_steps + 1)
+        if is_killed_and_resumed(small_book, tmp_path / f"killed-{kill_at}", "tone", kill_at, whole)
+    ]
+    assert len(killed_at) > 40
 
 
 @pytest.mark.slow
@@ -118,4 +131,4 @@ def test_speech_killed_six_times(small_book, tmp_path):
     whole = digests(tmp_path / "whole")
     for k in range(6):
         kill_at = 1 + k * (num_steps - 1) // 5
-        assert_killed_and_resumed(small_book, tmp_path / f"killed-{k}", "joe", kill_at, whole)
+        assert is_killed_and_resumed(small_book, tmp_path / f"killed-{k}", "joe", kill_at, whole)

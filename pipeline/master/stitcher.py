@@ -144,14 +144,15 @@ def _finish_take(take: StoredTake, gain_db: float, rules: MasterRules) -> Pcm:
     end = len(pcm) - _samples(max(level.trail_ms - rules.keep_after_ms, 0), rate)
     # A take louder than the book's first ones is turned down rather than clipped.
     gain = min(gain_db, -0.1 - level.peak_dbfs)
-    loud = apply_gain(pcm[start:end], gain, rate).astype(np.float64)
+    loud = apply_gain(pcm[start:end], gain, rate)
     rise = min(_samples(rules.fade_in_ms, rate), len(loud))
     fall = min(_samples(rules.fade_out_ms, rate), len(loud))
-    if rise:
-        loud[:rise] *= np.arange(rise) / rise
-    if fall:
-        loud[-fall:] *= 0.5 + 0.5 * np.cos(np.pi * (np.arange(fall) + 1) / fall)
-    return np.rint(loud).astype(np.int16)
+    left = max(len(loud) - rise - fall, 0)  # between the fades
+    ends = np.delete(loud, slice(rise, rise + left)).astype(np.float64)
+    ends[:rise] *= np.arange(rise) / max(rise, 1)
+    ends[len(ends) - fall :] *= 0.5 + 0.5 * np.cos(np.pi * (np.arange(fall) + 1) / max(fall, 1))
+    faded = np.rint(ends).astype(np.int16)
+    return np.concatenate([faded[:rise], loud[rise : rise + left], faded[rise:]])
 
 
 def _samples(milliseconds: int, sample_rate: int) -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 from pipeline.engines.base import Failed
 from pipeline.errors import OutputError
 from pipeline.render.takes import Level, Outcome, Take
-from pipeline.whole_file import cannot_write, write_whole
+from pipeline.whole_file import cannot_write, write_all, write_whole
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS outcomes (
@@ -88,9 +88,8 @@ class Store:
 
         `in_flight` are the keys and attempts that are being rendered now; None to leave what is noted of them.
         """
-        for outcome in outcomes:
-            if isinstance(outcome, Take) and not outcome.is_refused:
-                write_whole(self._take_path(outcome.key, outcome.attempt), outcome.flac)
+        accepted = (one for one in outcomes if isinstance(one, Take) and not one.is_refused)
+        write_all({self._take_path(take.key, take.attempt): take.flac for take in accepted})
         with self._transaction():
             for outcome in outcomes:
                 if isinstance(outcome, Take):
