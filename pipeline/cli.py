@@ -81,6 +81,10 @@ def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="YAML of `word: respelling`.",
         ),
         click.option("--config", type=path, metavar="F", help="A render profile over configs/default.yaml."),
+        click.option("--as-book", is_flag=True, default=None, help="BOOK is a folder whose files are one book."),
+        click.option("--notes", type=click.Choice(["skip", "inline", "end"]), help="What becomes of notes. [skip]"),
+        click.option("--drop", multiple=True, metavar="C", help="Not this chapter: a number, a title, or a kind."),
+        click.option("--keep", multiple=True, metavar="C", help="This one too, which `plan` would leave out."),
         click.option("--chapters", metavar="LIST", help="Only these, as `plan` numbers them: 1-3,7."),
         click.option("--voice", metavar="V", help="Who reads: a name of `voices`, or a voice file. [alba]"),
         click.option(

@@ -71,6 +71,10 @@ def read_job(folder: Path) -> BookJob:
         formats=tuple(saved["formats"]),
         seed=saved["seed"],
         settings=saved["settings"],
+        notes=saved.get("notes", "skip"),  # a folder may be older than this key and the next
+        keep=tuple(saved.get("keep", ())),
+        drop=tuple(saved.get("drop", ())),
+        as_book=saved.get("as_book", False),
     )
 
 

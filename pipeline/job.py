@@ -10,6 +10,7 @@ from datetime import datetime, time, timedelta
 from pathlib import Path
 
 from pipeline.errors import UsageError
+from pipeline.manuscript.reading import Notes
 from pipeline.voices import DEFAULT_VOICE
 
 FORMATS = ("m4b", "flac")
@@ -27,6 +28,12 @@ class BookJob:
     config: Path | None = None
     lexicons: tuple[Path, ...] = ()
     """A word that stands in several is said as the last of them says."""
+    notes: Notes = "skip"
+    keep: tuple[str, ...] = ()
+    """Chapters that are read though `plan` would leave them out: by number, title, or what they are."""
+    drop: tuple[str, ...] = ()
+    as_book: bool = False
+    """Whether a folder of manuscripts is one book."""
     seed: int = 0
     priority: int = 0
     """Books of a higher one are rendered first; among equals, in the job's order."""

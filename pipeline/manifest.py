@@ -23,6 +23,7 @@ from pipeline.engines import registry
 from pipeline.errors import ConfigError, RenderBookError, UsageError
 from pipeline.job import BookJob, Job, Workers, parse_chapters, parse_formats
 from pipeline.manuscript.read import check_source
+from pipeline.manuscript.reading import Notes
 from pipeline.plan import safe_name
 from pipeline.profile import read_profile
 from pipeline.script.lexicon import read_lexicon
@@ -101,6 +102,11 @@ def _chapters(value: object) -> tuple[int, ...]:
         return parse_chapters(",".join(_texts(value, ",")), flag="")
     except UsageError as error:
         raise ValueError(_as_fault(str(error))) from None
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """A list, or one name: a chapter's title may hold a comma."""
+    return tuple(_text(item) for item in (value if isinstance(value, list) else [value]))
 
 
 def _formats(value: object) -> tuple[str, ...]:
@@ -195,6 +201,9 @@ class Defaults(Strict):
         BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     ] = ()
     chapters: Annotated[tuple[int, ...] | None, BeforeValidator(_chapters)] = None
+    keep: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
+    drop: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
+    notes: Notes = "skip"
     formats: Annotated[tuple[str, ...] | None, BeforeValidator(_formats)] = None
     seed: int = Field(default=0, ge=0)
     priority: int = 0

@@ -14,6 +14,8 @@ from pipeline.errors import ManuscriptError, RenderBookError, UsageError
 from pipeline.job import BookJob, parse_formats
 from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.book import Book
+from pipeline.manuscript.choose import choose_chapters
+from pipeline.manuscript.reading import Reading
 from pipeline.profile import Profile, read_profile
 from pipeline.script.lexicon import read_lexicons
 from pipeline.script.listing import script_as_dict
@@ -64,7 +66,7 @@ def _ranges(chapters: Sequence[int]) -> str:
 
 def make_plan(job: BookJob) -> Plan:
     """Read, speak and split a manuscript; nothing is written. Raises every error a job can have."""
-    book = read_manuscript(job.source)
+    book = read_manuscript(job.source, Reading(job.notes, job.as_book))
     profile = read_profile(job.config, job.settings)
     formats = parse_formats(job.formats or profile.deliver.formats)
     voice = choose_voice(job.voice, profile)
@@ -78,7 +80,7 @@ def make_plan(job: BookJob) -> Plan:
     # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
     name = job.source.stem.encode(errors="replace").decode()  # a file's name may be no text
     book = replace(book, title=book.title or name, language=book.language or voice.language)
-    book = _choose_chapters(book, job.chapters)
+    book = choose_chapters(book, job.chapters, job.keep, job.drop)
     rules = ScriptRules(
         max_tokens=profile.script.max_tokens,
         min_words=profile.script.min_words,
@@ -120,24 +122,6 @@ def safe_name(title: str) -> str:
     while len(name.encode()) > 200:  # a file name may have 255 bytes
         name = name[:-1]
     return name or "book"
-
-
-def _choose_chapters(book: Book, chosen: tuple[int, ...] | None) -> Book:
-    """Keep the chosen chapters and no other; a chapter that is dropped by default is read if it is chosen."""
-    if chosen is None:
-        return book
-    by_index = {chapter.index: chapter for chapter in book.chapters}
-    unknown = [index for index in chosen if index not in by_index]
-    if unknown:
-        raise UsageError(
-            f"There is no chapter {unknown[0]}: the book has chapters 1 to {len(book.chapters)}, "
-            "as `render-book plan` lists them."
-        )
-    chapters = tuple(
-        replace(chapter, kept=chapter.index in chosen, reason="" if chapter.index in chosen else "not chosen")
-        for chapter in book.chapters
-    )
-    return replace(book, chapters=chapters)
 
 
 def find_chunk(script: Script, wanted: str) -> str:

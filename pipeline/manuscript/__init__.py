@@ -8,17 +8,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipeline.manuscript.book import Book
+    from pipeline.manuscript.reading import Reading
 
 __all__ = ["read_manuscript"]
 
 
-def read_manuscript(path: Path) -> Book:
+def read_manuscript(path: Path, reading: Reading | None = None) -> Book:
     """Read a manuscript: `.epub`, `.txt`, `.text`, `.md`, `.markdown`, `.html`, `.htm` or `.xhtml`.
 
     Raises `ManuscriptError` when it is missing, empty, protected, unsafe, or not what its name says.
     """
-    from pipeline.manuscript.read import (
-        read,
-    )  # lxml is loaded with the first manuscript, not with the package
+    # lxml is loaded with the first manuscript, not with the package.
+    from pipeline.manuscript.read import read
+    from pipeline.manuscript.reading import Reading
 
-    return read(path)
+    return read(path, reading or Reading())

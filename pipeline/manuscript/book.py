@@ -59,7 +59,8 @@ class LeftOut:
 class Chapter:
     """A chapter in reading order. `index` counts from 1 over all chapters, kept or not.
 
-    A chapter with nothing to say is not kept; `reason` then says why.
+    `matter` is what front or back matter it is ("copyright page", "dedication"), empty for the body. A chapter
+    that isn't read, or has nothing to say, is not kept; `reason` then says why.
     """
 
     index: int
@@ -67,6 +68,7 @@ class Chapter:
     blocks: tuple[Block, ...]
     kept: bool = True
     reason: str = ""
+    matter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,8 +177,9 @@ def _join_part_titles(pieces: Sequence[_Piece]) -> list[_Piece]:
 
 def _chapter(index: int, piece: _Piece, document: Document, guided: Mapping[Place, str]) -> Chapter:
     title = clean(piece.entry.title) or _derived_title(piece, document)
-    reason = _reason_not_kept(piece, title, document, guided)
-    return Chapter(index, title, piece.blocks, kept=not reason, reason=reason)
+    matter = _matter(piece, title, guided)
+    reason = _silence(piece, document) or matter
+    return Chapter(index, title, piece.blocks, kept=not reason, reason=reason, matter=matter)
 
 
 def _derived_title(piece: _Piece, document: Document) -> str:
@@ -188,13 +189,19 @@ def _derived_title(piece: _Piece, document: Document) -> str:
     return heading or (stem if piece.entry.file_title else words) or stem
 
 
-def _reason_not_kept(piece: _Piece, title: str, document: Document, guided: Mapping[Place, str]) -> str:
-    if not any(block.text for block in piece.blocks):
-        if piece.blocks:
-            return "nothing to say: only ornaments"
-        if document.left_out and any(left.reason != "document head" for left in document.left_out):
-            return "nothing to say: all its text is left out"
-        return "nothing to say: only pictures" if document.has_pictures else "nothing to say: empty"
+def _silence(piece: _Piece, document: Document) -> str:
+    """Why a chapter has nothing to say, or an empty string."""
+    if any(block.text for block in piece.blocks):
+        return ""
+    if piece.blocks:
+        return "nothing to say: only ornaments"
+    if document.left_out and any(left.reason != "document head" for left in document.left_out):
+        return "nothing to say: all its text is left out"
+    return "nothing to say: only pictures" if document.has_pictures else "nothing to say: empty"
+
+
+def _matter(piece: _Piece, title: str, guided: Mapping[Place, str]) -> str:
+    """What front or back matter a chapter is, or an empty string."""
     num_chars = sum(len(block.text) for block in piece.blocks)
     by_guide = guided.get(piece.start, "") if num_chars <= _MAX_GUIDED_CHARS else ""
     return piece.matter or MATTER_BY_TITLE.get(title.casefold().strip(" .:"), "") or by_guide

@@ -13,6 +13,7 @@ from pipeline.manuscript.html import leave_out_tree, read_tree
 from pipeline.manuscript.left_out import MATTER_BY_TYPE
 from pipeline.manuscript.markup import parse_markup, parse_xml
 from pipeline.manuscript.package import Item, Package, read_cover, read_metadata, read_package
+from pipeline.manuscript.reading import Reading
 from pipeline.manuscript.toc import TocEntry, read_landmarks, read_nav, read_ncx
 
 
@@ -26,7 +27,7 @@ class _Contents:
     """Base, type and href of each."""
 
 
-def read_epub(path: Path) -> Book:
+def read_epub(path: Path, reading: Reading) -> Book:
     """Raises `ManuscriptError` when it is no EPUB, is damaged, protected by DRM, or unsafe to unpack."""
     with Archive(path) as archive:
         archive.refuse_protected()

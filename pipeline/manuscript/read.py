@@ -13,6 +13,7 @@ from pipeline.manuscript.epub import read_epub
 from pipeline.manuscript.markdown import read_markdown
 from pipeline.manuscript.plain import read_plain
 from pipeline.manuscript.prose import count_controls
+from pipeline.manuscript.reading import Reading
 from pipeline.manuscript.webpage import read_webpage
 
 _CONVERT = "convert it to EPUB, with Calibre for instance"
@@ -49,7 +50,7 @@ _MAGIC = (
 )
 
 
-def read(path: Path) -> Book:
+def read(path: Path, reading: Reading) -> Book:
     """Read a manuscript by its suffix and content.
 
     Raises `ManuscriptError` when it is missing, empty, protected, unsafe, or not what its name says.
@@ -57,7 +58,7 @@ def read(path: Path) -> Book:
     suffix = path.suffix.lower()
     try:
         check_source(path)
-        book = read_epub(path) if suffix == ".epub" else _READERS[suffix](path.name, _read_bytes(path))
+        book = read_epub(path, reading) if suffix == ".epub" else _READERS[suffix](path.name, _read_bytes(path))
     except OSError as error:
         raise ManuscriptError(
             f"{path} can't be read ({error.strerror or error}); check the name and its permissions."
