@@ -37,13 +37,15 @@ class Block:
     """A paragraph or the like: clean prose without markup, white space collapsed, nothing respelt.
 
     `continues` says that it is read on from the block before without a paragraph's pause: a verse line
-    within its stanza.
+    within its stanza. `added` are the ranges of `text` that don't stand in the source as text, such as a list's
+    number or a formula's alttext.
     """
 
     kind: Kind
     text: str
     span: Span
     continues: bool = False
+    added: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
