@@ -13,7 +13,7 @@ demo: $(INSTALLED) $(STORY)  ## Render the example story with the embedded voice
 	$(BIN)/render-book $(STORY) --voice joe
 
 test: $(INSTALLED)  ## The other tests: kills, Ray, speech heard by Whisper, Pocket TTS
-	$(BIN)/python -m pytest -q --durations=25 -m "$(MARKED)"
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=25 -m "$(MARKED)"
 
 check: $(INSTALLED)  ## Lint, types and the fast tests: under a minute
 	$(BIN)/ruff check .

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,14 @@ def render_book_command(*words: object, cwd: Path, timeout: float = 120) -> Ran:
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run in two processes, those with a cluster run one after another in one of them, since a cluster
+    takes the machine for its own. Others stay together by their files, whose fixtures are dear."""
+    for item in items:
+        group = "ray" if item.get_closest_marker("ray") else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture
@@ -82,6 +92,11 @@ def write_voice(folder: Path, *faults: str) -> Path:
     listed = "".join(f"\n    - {fault}" for fault in faults)
     path.write_text(f"engine: tone\nlanguage: en\nlicence: CC0-1.0\noptions:\n  faults:{listed or ' []'}\n")
     return path
+
+
+def report_of(folder: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return report
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -10,10 +10,6 @@ import av
 from tests.conftest import SMALL_BOOK, digests, write_voice
 
 
-def report_of(folder: Path) -> dict:
-    return json.loads((folder / "report.json").read_text())
-
-
 def first_chunk(folder: Path, text: str) -> str:
     script = json.loads((folder / "script.json").read_text())
     return next(chunk["id"] for c in script["chapters"] for chunk in c["chunks"] if text in chunk["text"])

@@ -29,7 +29,7 @@ from pipeline.master.stitcher import stitch_chapter
 from pipeline.render.loop import Clock
 from pipeline.render.store import hold_folder
 from pipeline.run import render_job
-from tests.conftest import SMALL_BOOK, digests, write_voice
+from tests.conftest import SMALL_BOOK, digests, report_of, write_voice
 from tests.test_cli import wait_for
 
 NAMES = ("one", "two", "three")
@@ -68,11 +68,6 @@ def all_digests(folder: Path) -> dict[str, dict[str, str]]:
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
     with closing(sqlite3.connect(folder / "ledger.sqlite")) as ledger:
         return ledger.execute(query).fetchall()
-
-
-def report_of(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    return found
 
 
 def chunk_id(folder: Path, text: str) -> str:

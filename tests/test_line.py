@@ -11,11 +11,7 @@ import pytest
 import soundfile
 
 from pipeline.engines.tone import FRAME, FRAMES_PER_TOKEN
-from tests.conftest import digests, write_voice
-
-
-def report_of(folder: Path) -> dict:
-    return json.loads((folder / "report.json").read_text())
+from tests.conftest import digests, report_of, write_voice
 
 
 def accepted_takes(folder: Path) -> set[str]:
