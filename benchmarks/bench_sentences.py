@@ -1,6 +1,6 @@
 """How well each segmenter finds the ends of sentences, and how fast.
 
-    python benchmarks/bench_sentences.py [--novel FILE] [--misses SET] [FILES...]
+    python benchmarks/bench_sentences.py [--novel FILE] [--misses] [FILES...]
 
 FILES are JSON lines (`text`, `sentences`, `lang`, perhaps `optional_boundaries`) or cases of ours (`.txt`, see
 `tests/cases/sentences`), by default all of both that are here. A row of figures is F1, precision, recall of the
@@ -22,7 +22,8 @@ from pipeline.script.sentences import split_sentences
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus" / "sbd"
 CASES = ROOT / "tests" / "cases" / "sentences"
-LANGUAGES = {"deutsch": "de", "french": "fr", "spanish": "es", "italian": "it", "dutch": "nl", "english_clean": "en"}
+_NAMES = "danish deutsch dutch english_clean french greek italian polish russian spanish"
+LANGUAGES = dict(zip(_NAMES.split(), ["da", "de", "nl", "en", "fr", "el", "it", "pl", "ru", "es"], strict=True))
 """The tags of the languages that `pysbd_other_langs` calls by name; the others are looked up by that name."""
 
 Split = Callable[[str, str], list[str]]
@@ -124,7 +125,7 @@ def print_misses(rows: list[Row], split: Split) -> None:
     """Print each text that `split` gets wrong: "+" stands where an end is too many, "-" where one is missing."""
     for row in rows:
         found = find_ends(row, split)
-        marks = {end: "[+]" for end in found - row.required} | {end: "[-]" for end in row.required - found}
+        marks = dict.fromkeys(found - row.required, "[+]") | dict.fromkeys(row.required - found, "[-]")
         if marks:
             position, pieces = 0, []
             for char in row.text:
