@@ -7,7 +7,8 @@ lists change; not at each release, since new parameters can move sentence bounda
 of books already rendered. `pipeline/script/punkt/LANGUAGE.json` is written anew:
 
 - by hand, and kept as they are: `abbreviations`, `not_abbreviations`, `titles`, `leading`, `trailing`,
-  `before_numbers`, `exclaiming`, `pronouns`, `speech_verbs`, `days`, `has_ordinals`, `starters`, `not_starters`
+  `before_numbers`, `exclaiming`, `pronouns`, `speech_verbs`, `other_verbs`, `after_other_verbs`, `days`,
+  `has_ordinals`, `starters`, `not_starters`
   (`pipeline/script/sentence_words.py` says what they do; a language may have nothing else);
 - trained: `abbrev_types` and `collocations` less what the lists by hand settle, `sent_starters`, and
   `ortho_context`, of which only the words are kept that begin sentences and are else in lower case. The

@@ -20,6 +20,7 @@ _FIRST_WORD = re.compile(r"[^\W_][\w.&-]*")
 _INITIAL = re.compile(r"[^\W\d_]\.")
 _INITIALS = re.compile(r"[^\W\d_a-z](?:\.-?[^\W\d_a-z]){1,2}")
 _NUMERAL = re.compile(r"\d|[IVXLC]{2,}\b")
+_AMOUNT = re.compile(r"\d{1,5}[^\W\d_]{1,3}")
 _ORDINAL = re.compile(r"\d{1,2}|[IVXL]+")
 _IN_NAME = frozenset(("of", "the", "de", "du", "la", "von", "van", "der", "den", "di", "da", "and", "had"))
 _ATTRIBUTION_MAX = 6
@@ -83,6 +84,10 @@ class Language:
     pronouns: frozenset[str]
     """Capitalised, these begin a new sentence after a speech, though a verb of saying follows."""
     speech_verbs: frozenset[str]
+    other_verbs: frozenset[str]
+    """Those of them that are as often something else: “No!” Anna began to cry."""
+    after_other_verbs: frozenset[str]
+    """The words after such a verb that say so: to cry, the seal."""
     days: frozenset[str]
     """Days and months, which go on with the hour or the number before them."""
     has_ordinals: bool
@@ -103,6 +108,8 @@ class Language:
             return False
         if lowered in self.before_numbers and (not is_initial or _NUMERAL.match(follows)):
             return _NUMERAL.match(follows) is None
+        if _AMOUNT.fullmatch(word) and follows[0].isdigit():
+            return False  # 10s. 6d.
         if len(word) == 1 and _INITIAL.match(follows):
             return False  # J. R. R. Tolkien: Punkt takes "A." for the article
         if lowered in self.trailing and num_words > 3 and not follows[0].isdigit():  # but: At 5 p.m. Smith rose
@@ -122,10 +129,11 @@ class Language:
         words = follows.split(maxsplit=_ATTRIBUTION_MAX)[:_ATTRIBUTION_MAX]
         if not words or (words[0] != "I" and words[0].lower() in self.pronouns):
             return False
-        for word in words:
+        for i, word in enumerate(words):
             bare = word.strip(".,;:!?—")
             if bare.lower() in self.speech_verbs:
-                return word is not words[0]
+                is_other = bare == word and bare in self.other_verbs and i + 1 < len(words)
+                return i > 0 and not (is_other and words[i + 1] in self.after_other_verbs)
             if not (word[0].isupper() or bare in _IN_NAME or bare.endswith("ly")) or word[-1] in ",;:!?":
                 return False
         return False
