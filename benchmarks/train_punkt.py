@@ -6,8 +6,10 @@ FILES are EPUBs or UTF-8 text; only figures about their words are kept. Run it w
 lists change; not at each release, since new parameters can move sentence boundaries, and with them the chunks
 of books already rendered. `pipeline/script/punkt/LANGUAGE.json` is written anew:
 
-- by hand, and kept as they are: `abbreviations`, `not_abbreviations`, `titles`, `before_numbers`, `pronouns`,
-  `speech_verbs`, `starters`, `not_starters`;
+- by hand, and kept as they are: `abbreviations`, `not_abbreviations`, `titles`, `leading`, `trailing`,
+  `before_numbers`, `exclaiming`, `pronouns`, `speech_verbs`, `other_verbs`, `after_other_verbs`, `days`,
+  `has_ordinals`, `starters`, `not_starters`
+  (`pipeline/script/sentence_words.py` says what they do; a language may have nothing else);
 - trained: `abbrev_types` and `collocations` less what the lists by hand settle, `sent_starters`, and
   `ortho_context`, of which only the words are kept that begin sentences and are else in lower case. The
   others change no verdict, because a lower-case word after a stop is decided before Punkt is asked.
@@ -74,7 +76,8 @@ def train(texts: list[str], record: dict[str, Any]) -> dict[str, Any]:
     for text in texts:
         trainer.train(simplify(text), finalize=False)
     trainer.finalize_training()
-    settled = {word for key in ("not_abbreviations", "titles", "before_numbers") for word in record.get(key, ())}
+    lists = ("not_abbreviations", "titles", "leading", "trailing", "before_numbers")
+    settled = {word for key in lists for word in record.get(key, ())}
     by_hand = set(record.get("abbreviations", ()))
     abbreviations = {word for word in counting.abbrev_types if len(word) > 1} - settled - by_hand
     starters = dict.fromkeys(record.get("starters", ()), BEGINS_UPPER | MIDDLE_LOWER)

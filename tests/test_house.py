@@ -34,7 +34,7 @@ HOMES = {
     "av": ["master/aac.py", "master/deliver.py", "engines/pocket/recording.py"],
     "pydub": ["render/pcm.py"],
     "lxml": ["manuscript"],
-    "nltk": ["script/sentences.py"],
+    "nltk": ["script/sentence_words.py"],
     "tqdm": ["progress.py"],
     "click": ["cli.py"],
     "faster_whisper": ["review/transcribe.py"],
