@@ -127,23 +127,35 @@ def render(book: Path, output: Path | None, formats: str | None, **options: Any)
 @_BOOK
 @_book_options
 @click.option("--json", "as_json", is_flag=True, help="The whole script, in the form of docs/plan.md.")
-def plan(book: Path, as_json: bool, **options: Any) -> None:
+@click.option("--spoken", "shows_spoken", is_flag=True, help="All that is said otherwise than written; strange words.")
+@click.option("--proof", "shows_proof", is_flag=True, help="Where every character of the manuscript goes.")
+def plan(book: Path, as_json: bool, shows_spoken: bool, shows_proof: bool, **options: Any) -> None:
     """Say what of BOOK would be read, and why the rest would not. No model is loaded."""
     import json
 
     from pipeline.plan import make_plan
-    from pipeline.script.listing import script_as_lines
+    from pipeline.script.listing import script_as_lines, spoken_as_lines
+    from pipeline.script.proof import account, account_as_lines
 
+    if as_json + shows_spoken + shows_proof > 1:
+        raise UsageError("--json, --spoken and --proof each print a list of their own: give one of them.")
     job = _read_job(book, **options)
     if job.name:
+        if shows_spoken or shows_proof:
+            raise UsageError(f"--spoken and --proof are of one book: name it in place of the manifest {book}.")
         _plan_job(job, as_json=as_json)
         return
     made = make_plan(job.books[0])
     if as_json:
-        click.echo(json.dumps(made.as_dict(), ensure_ascii=False, indent=1))
+        lines = iter([json.dumps(made.as_dict(), ensure_ascii=False, indent=1)])
+    elif shows_spoken:
+        lines = spoken_as_lines(made.book, made.script)
+    elif shows_proof:
+        lines = account_as_lines(account(made.book, made.script))
     else:
-        for line in script_as_lines(made.book, made.script, made.profile.gaps_ms.after):
-            click.echo(line)
+        lines = script_as_lines(made.book, made.script, made.profile.gaps_ms.after)
+    for line in lines:
+        click.echo(line)
 
 
 @click.command("render-book status", context_settings=_CONTEXT)

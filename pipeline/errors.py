@@ -4,6 +4,7 @@
     ├── UsageError            2    the command's words: an unknown chapter, format or chunk
     │   └── OutputError       2    the output folder: held by another run, not writable, over the source
     ├── ManuscriptError       3    the manuscript: missing, empty, not what its name says, protected, unsafe
+    │   └── UnaccountedError  3    text of the manuscript that is neither read nor listed as left out
     ├── ConfigError           4    a profile, voice file, lexicon or manifest that says something we don't know
     ├── VoiceError            5    a voice or its model: unknown, not installed, not the file it should be
     ├── IncompleteError       6    something could not be rendered; it is listed in the report
@@ -32,6 +33,10 @@ class OutputError(UsageError):
 
 class ManuscriptError(RenderBookError):
     exit_code = 3
+
+
+class UnaccountedError(ManuscriptError):
+    """A fault of ours, told before a word is rendered."""
 
 
 class ConfigError(RenderBookError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline.manuscript.book import Book
@@ -80,6 +81,24 @@ def script_as_lines(book: Book, script: Script, gap_ms: GapMs) -> Iterator[str]:
     yield ""
     words = sum(chapter.num_words for chapter in script.chapters if chapter.kept)
     yield f"  {words} words, {len(script.chunks)} chunks, about {_hours(expected_hours(script, gap_ms))}"
+
+
+def spoken_as_lines(book: Book, script: Script) -> Iterator[str]:
+    """What is said otherwise than it is written, by rule, the commonest first; and the words no dictionary knows."""
+    by_rule: dict[str, Counter[tuple[str, str]]] = {}
+    for chapter, written in zip(book.chapters, script.chapters, strict=True):
+        for block, rewritings in zip(chapter.blocks, written.rewritings if written.kept else (), strict=False):
+            for one in rewritings:
+                by_rule.setdefault(one.rule, Counter())[block.text[one.start : one.end], one.said] += 1
+    for rule in sorted(by_rule, key=lambda rule: -by_rule[rule].total()):
+        yield f"{rule} ({by_rule[rule].total()})"
+        for (was, said), count in by_rule[rule].most_common():
+            yield f"  {count:>5} x {_short(was)} -> {_short(said)}"
+        yield ""
+    if unknown:
+        yield f"Words that no dictionary knows ({len(unknown)}): a lexicon (--lexicon) can say how they are read."
+        for word, count in sorted(unknown.items(), key=lambda item: (-item[1], item[0])):
+            yield f"  {count:>5} x {word}"
 
 
 def job_as_lines(books: Iterable[tuple[str, Script | str, float]]) -> Iterator[str]:

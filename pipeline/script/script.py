@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pipeline.script.rewriting import Rewriting
+
 
 class Boundary(StrEnum):
     """What a chunk ends at. It gives the gap after it (`gaps_ms` in the profile), weakest first."""
@@ -55,13 +57,17 @@ class Unspoken:
 
 @dataclass(frozen=True, slots=True)
 class ScriptChapter:
-    """`spoken` holds the spoken text of each block. `kept` is False where `reason` says why not."""
+    """`spoken` holds the spoken text of each block, and `rewritings` how it differs from the text as written.
+
+    `kept` is False where `reason` says why not.
+    """
 
     index: int
     title: str
     kept: bool
     reason: str
     spoken: tuple[str, ...]
+    rewritings: tuple[tuple[Rewriting, ...], ...]
     chunks: tuple[Chunk, ...]
     unspoken: tuple[Unspoken, ...]
 

@@ -14,6 +14,7 @@ from typing import Any
 from pipeline.engines.base import Frontend
 from pipeline.manuscript.book import Block, Book, Chapter, Kind
 from pipeline.script.lexicon import Lexicon
+from pipeline.script.rewriting import Rewriting
 from pipeline.script.script import Boundary, Chunk, Script, ScriptChapter, TextSpan, Unspoken
 from pipeline.script.splitter import (
     CUT_IN_WORD,
@@ -52,6 +53,10 @@ def write_script(book: Book, rules: ScriptRules, frontend: Frontend) -> Script:
     chapters = []
     for chapter in book.chapters:
         spoken = tuple(_speak(block.text, language, rules.lexicon) for block in chapter.blocks)
+        rewritings = tuple(
+            (Rewriting("spoken form", 0, len(block.text), said),) if said != block.text else ()
+            for block, said in zip(chapter.blocks, spoken, strict=True)
+        )
         drafts, unspoken = _split_chapter(chapter, spoken, language, rules, frontend)
         chunks = []
         for draft in drafts:
@@ -62,7 +67,9 @@ def write_script(book: Book, rules: ScriptRules, frontend: Frontend) -> Script:
         if kept and not chunks:
             kept, reason = False, "nothing to say"
         chapters.append(
-            ScriptChapter(chapter.index, chapter.title, kept, reason, spoken, tuple(chunks), tuple(unspoken))
+            ScriptChapter(
+                chapter.index, chapter.title, kept, reason, spoken, rewritings, tuple(chunks), tuple(unspoken)
+            )
         )
     return Script(book.title, book.authors, book.language, tuple(chapters))
 
