@@ -7,7 +7,7 @@ import hashlib
 import io
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,13 @@ def render_book_command(*words: object, cwd: Path, timeout: float = 120) -> Ran:
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_lexicon_of_the_users() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RENDER_BOOK_LEXICON", "")
+        yield
 
 
 @pytest.fixture
