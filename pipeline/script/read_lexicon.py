@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import regex
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from pipeline.errors import ConfigError
 from pipeline.script.lexicon import Case, Entry, Lexicon, compile_expression
@@ -19,7 +19,11 @@ from pipeline.strict_yaml import Lines, Strict, check, raise_faults, read_tree
 
 _NOT_SOUNDS = "[]⟦⟧/"
 
-_Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: value if isinstance(value, list) else [value])]
+_Names = Annotated[
+    tuple[str, ...],
+    Field(min_length=1),
+    BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
+]
 
 
 class EntryKeys(Strict):
@@ -120,10 +124,10 @@ def _find_faults(entry: Entry, keys: EntryKeys) -> list[tuple[str, str]]:
     faults = []
     if keys.say is None and keys.ipa is None:
         faults.append(("", f"{entry.word!r} has neither `say` nor `ipa`; write how it is said"))
-    for name, value in (("say", keys.say), ("ipa", keys.ipa), *(("voices", one) for one in entry.voices)):
-        if value is not None and not value.strip():
+    values = {"say": [keys.say], "ipa": [keys.ipa], "voices": entry.voices, "engines": entry.engines}
+    for name, said in values.items():
+        if any(value is not None and not value.strip() for value in said):
             faults.append((name, f"{name}: is empty; write a value, or leave the key out"))
-    faults += [("engines", "engines: a name is empty") for name in entry.engines if not name.strip()]
     if any(char in _NOT_SOUNDS for char in entry.ipa):
         faults.append(("ipa", f"ipa: must be sounds alone, such as ˈkrævɛk, not {entry.ipa!r}"))
     if entry.is_regex:
