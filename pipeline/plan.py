@@ -17,7 +17,7 @@ from pipeline.manuscript.book import Book
 from pipeline.manuscript.choose import choose_chapters
 from pipeline.manuscript.reading import Reading
 from pipeline.profile import Profile, read_profile
-from pipeline.script.lexicon import Entry, Lexicon
+from pipeline.script.lexicon import Entry, Lexicon, name_some
 from pipeline.script.listing import script_as_dict
 from pipeline.script.read_lexicon import own_lexicon, read_lexicons
 from pipeline.script.script import Script, ScriptChapter
@@ -132,17 +132,13 @@ def _say_of_lexicons(paths: Sequence[Path], lexicon: Lexicon, unused: Sequence[E
     """A note a file: how many of its words the book holds, and some that it doesn't."""
     own = own_lexicon()
     for path in paths:
-        place = f"{path}:"
-        num_entries = sum(entry.place.startswith(place) for entry in lexicon.entries)
-        missing = [entry for entry in unused if entry.place.startswith(place)]
+        num_entries = sum(entry.file == str(path) for entry in lexicon.entries)
+        missing = [entry for entry in unused if entry.file == str(path)]
         note = f"lexicon {path}"
         if own and path.resolve() == own.resolve():
             note += " (your own: --no-user-lexicon leaves it out, and a job that is submitted to Ray never reads it)"
         note += f": {num_entries - len(missing)} of {num_entries} words are in the book"
-        if missing:
-            named = ", ".join(f"{entry.word!r} (line {entry.place.rpartition(':')[2]})" for entry in missing[:5])
-            note += f"; not {named}" + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-        yield note
+        yield note + (f"; not {name_some(missing)}." if missing else ".")
 
 
 def plan_books(books: Sequence[BookJob]) -> Iterator[tuple[BookJob, Plan | RenderBookError]]:

@@ -56,6 +56,10 @@ class Entry:
         """What its rewritings are called."""
         return f"lexicon: {self.word}"
 
+    @property
+    def file(self) -> str:
+        return self.place.rpartition(":")[0]
+
 
 class _Found(NamedTuple):
     start: int
@@ -81,24 +85,27 @@ class Lexicon:
         takes_ipa: whether the engine's text may hold sounds, as ⟦ipa⟧. language: the book's, as a BCP 47 tag.
         """
         chosen: dict[str, Entry] = {}
-        notes = list(self.notes)
         foreign: dict[tuple[str, str], int] = {}
+        unsaid: dict[str, list[Entry]] = {}
         for entry in self.entries:
             if (entry.voices and voice not in entry.voices) or (entry.engines and engine not in entry.engines):
                 continue
             if entry.language and language and _primary(entry.language) != _primary(language):
-                file = entry.place.rpartition(":")[0]
-                foreign[file, entry.language] = foreign.get((file, entry.language), 0) + 1
+                foreign[entry.file, entry.language] = foreign.get((entry.file, entry.language), 0) + 1
             elif entry.say or takes_ipa:
                 chosen.pop(entry.word, None)  # the nearer one also comes later
                 chosen[entry.word] = entry if takes_ipa else replace(entry, ipa="")
             else:
-                notes.append(
-                    f"{entry.place}: {entry.word!r} has only an ipa, which {engine} doesn't take: give it a `say`, too."
-                )
-        for (file, tag), number in foreign.items():
-            notes.append(f"{file} is for the language {tag}, and the book's is {language}: {number} entries not used.")
-        return Lexicon(tuple(chosen.values()), tuple(notes))
+                unsaid.setdefault(entry.file, []).append(entry)
+        notes = [
+            f"lexicon {file}: {name_some(entries)} not used: {engine} takes no ipa, and there is no `say`."
+            for file, entries in unsaid.items()
+        ]
+        notes += [
+            f"lexicon {file}: not used, its {number} words are for the language {tag}, and the book's is {language}."
+            for (file, tag), number in foreign.items()
+        ]
+        return Lexicon(tuple(chosen.values()), (*self.notes, *notes))
 
     def find(self, text: str, kept: Sequence[Span] = ()) -> tuple[Rewriting, ...]:
         """The words of the lexicon in a text, in order, each with what is said for it.
@@ -209,6 +216,12 @@ def respell(text: str, lexicon: Lexicon, speak: Callable[[str], Sequence[Rewriti
     spoken = [one for one in speak(respelt) if not _overlaps(one.start, one.end, kept)]
     second = lexicon.find(rewrite(respelt, spoken), _shift(kept, spoken))
     return compose(text, compose(text, first, spoken), second)
+
+
+def name_some(entries: Sequence[Entry]) -> str:
+    """Entries of one file for a person: the first few by word and line."""
+    named = ", ".join(f"{entry.word!r} (line {entry.place.rpartition(':')[2]})" for entry in entries[:5])
+    return named + (f" and {len(entries) - 5} more" if len(entries) > 5 else "")
 
 
 def compile_expression(entry: Entry) -> regex.Pattern[str]:

@@ -98,10 +98,10 @@ class _Reader:
     def notes(self) -> list[str]:
         notes = []
         if self._num_roles:
-            notes.append(f"{self._name}: {self._num_roles} entries have a role, which isn't looked at.")
+            notes.append(f"lexicon {self._name}: {self._num_roles} entries have a role, which isn't looked at.")
         for alphabet, number in self._other_alphabets.items():
             notes.append(
-                f"{self._name}: {number} pronunciations in the alphabet {alphabet!r} are not used: only ipa is."
+                f"lexicon {self._name}: {number} pronunciations in the alphabet {alphabet!r} are not used: only ipa is."
             )
         empty = [one for one in self.lexemes if not (one.sayings or one.is_skipped) or not one.graphemes]
         notes += [f"{self._name}:{one.line}: a lexeme without a word, or how it is said, is not used." for one in empty]

@@ -141,14 +141,14 @@ def test_sounds_go_to_engines_that_take_them() -> None:
     assert taking.notes == ()
     other = entries.choose("alba", "pocket")
     assert other.apply("Foo’s Bax") == "Far’s Bacs"
-    assert other.notes == ("n.yaml:2: 'Foo' has only an ipa, which pocket doesn't take: give it a `say`, too.",)
+    assert other.notes == ("lexicon n.yaml: 'Foo' (line 2) not used: pocket takes no ipa, and there is no `say`.",)
 
 
 def test_another_language_is_noted() -> None:
     entries = Lexicon((Entry("chat", "shah", language="fr", place="fr.pls:3"), Entry("gif", "jiff", language="en-GB")))
     chosen = entries.choose("alba", "pocket", language="en_US")
     assert [entry.word for entry in chosen.entries] == ["gif"]
-    assert chosen.notes == ("fr.pls is for the language fr, and the book's is en_US: 1 entries not used.",)
+    assert chosen.notes == ("lexicon fr.pls: not used, its 1 words are for the language fr, and the book's is en_US.",)
 
 
 def test_rewritings_say_where_and_why() -> None:

@@ -166,7 +166,7 @@ def test_what_this_engine_or_machine_does_not_know_is_told(command, book, tmp_pa
     names = tmp_path / "names.yaml"
     names.write_text("lamp: {ipa: læmp}\nCravech: {say: x, voices: nobody}\n")
     said = command("plan", book, "--voice", "tone", "--lexicon", names).out
-    assert f"{names}:1: 'lamp' has only an ipa, which tone doesn't take" in said
+    assert f"lexicon {names}: 'lamp' (line 1) not used: tone takes no ipa" in said
     assert f"{names}:2: no voice here is called 'nobody'" in said
     names.write_text("lamp: {say: x, engines: [toned]}\n")
     ran = command("plan", book, "--voice", "tone", "--lexicon", names)

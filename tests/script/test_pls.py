@@ -71,8 +71,8 @@ def test_what_is_not_used_is_noted() -> None:
     read = read_pls(data, "en.pls")
     assert [entry.word for entry in read.entries] == ["e"]
     assert read.notes == (
-        "en.pls: 1 entries have a role, which isn't looked at.",
-        "en.pls: 1 pronunciations in the alphabet 'x-sampa' are not used: only ipa is.",
+        "lexicon en.pls: 1 entries have a role, which isn't looked at.",
+        "lexicon en.pls: 1 pronunciations in the alphabet 'x-sampa' are not used: only ipa is.",
         "en.pls:3: a lexeme without a word, or how it is said, is not used.",
         "en.pls:4: a lexeme without a word, or how it is said, is not used.",
     )
