@@ -207,13 +207,19 @@ def respell(text: str, lexicon: Lexicon, speak: Callable[[str], Sequence[Rewriti
     """How a text is said, by a lexicon and by the rules of the spoken form (`speak`), as rewritings of it.
 
     The lexicon comes first, so that its words are found as an author sees them in the book (`Dr. Foo`, `1984`). The
-    rules then read the text with those words respelt, and whatever of theirs would touch one is left. Last come the
-    lexicon's words that the rules brought in.
+    rules then read the text with those words respelt, and leave them as they are; but a word inside something longer
+    that a rule reads, such as a web address, is the rule's. Last come the lexicon's words that the rules brought in.
     """
     first = lexicon.find(text)
     respelt = rewrite(text, first)
     kept = _said_spans(first)
-    spoken = [one for one in speak(respelt) if not _overlaps(one.start, one.end, kept)]
+    spoken = [*speak(respelt)]
+    if longer := [(one.start, one.end) for one in spoken if _reaches_beyond(one, kept)]:
+        first = tuple(one for one, span in zip(first, kept, strict=True) if not _overlaps(*span, longer))
+        respelt = rewrite(text, first)
+        kept = _said_spans(first)
+        spoken = [*speak(respelt)]
+    spoken = [one for one in spoken if not _overlaps(one.start, one.end, kept)]
     second = lexicon.find(rewrite(respelt, spoken), _shift(kept, spoken))
     return compose(text, compose(text, first, spoken), second)
 
@@ -256,6 +262,12 @@ def _overlaps(start: int, end: int, spans: Sequence[Span]) -> bool:
     """Whether a range shares a character with one of such spans, in order, or lies within one."""
     i = bisect_left(spans, end, key=itemgetter(0))
     return i > 0 and spans[i - 1][1] > start
+
+
+def _reaches_beyond(one: Rewriting, spans: Sequence[Span]) -> bool:
+    """Whether a rewriting covers something of one of such spans, in order, and something outside of it."""
+    i = bisect_left(spans, one.end, key=itemgetter(0)) - 1
+    return _overlaps(one.start, one.end, spans) and not spans[i][0] <= one.start <= one.end <= spans[i][1]
 
 
 def _said_spans(rewritings: Sequence[Rewriting]) -> list[Span]:

@@ -175,10 +175,10 @@ def test_what_is_kept_is_not_touched_and_hides_nothing() -> None:
 
 def speak(text: str) -> list[Rewriting]:
     """Rules enough to get in the way of a lexicon: numbers, titles, dashes, and white space."""
-    said = {"Dr.": "Doctor", "15": "fifteen", "1984": "one thousand", "—": " — "}
+    said = {"Dr.": "Doctor", "15": "fifteen", "1984": "one thousand", "—": " — ", "www.gif.org": "w gif org"}
     return [
         Rewriting("rule", match.start(), match.end(), said.get(match[0], " "))
-        for match in re.finditer(r"Dr\.|\d+|—|\s{2,}", text)
+        for match in re.finditer(r"Dr\.|1984|15|—|\s{2,}|www[\w.]+", text)
     ]
 
 
@@ -192,6 +192,8 @@ def speak(text: str) -> list[Rewriting]:
         ("fifteen", "fifty", "15 fifteen", "fifty fifty"),
         ("doctor", "Dr.", "A doctor, Dr. Bar", "A Dr., Dr. Bar"),
         ("New York", "x", "New  York  15", "X fifteen"),
+        ("gif", "jiff", "A gif, www.gif.org, gif 15", "A jiff, w jiff org, jiff fifteen"),  # inside an address
+        ("gif", "15", "www.gif.org", "w 15 org"),
     ],
 )
 def test_a_lexicon_and_the_rules(word: str, say: str, text: str, said: str) -> None:
