@@ -124,6 +124,26 @@ def test_the_nearer_of_two_for_a_word_counts() -> None:
     assert both.choose("alba", "pocket").apply("gif GIF") == "near Near"
 
 
+@pytest.mark.parametrize("is_word_nearer", [True, False])
+def test_of_a_word_and_an_expression_as_long_the_nearer_counts(is_word_nearer: bool) -> None:
+    entries = [Entry("gi.", "expression", is_regex=True), Entry("gif", "word")]
+    made = Lexicon(tuple(entries if is_word_nearer else reversed(entries)))
+    assert made.apply("gif") == ("word" if is_word_nearer else "expression")
+
+
+def test_the_time_of_other_threads_is_not_an_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package's clock is the whole process's: beside a busy model it runs out long before the search does."""
+
+    class Hurried:
+        def finditer(self, text: str, timeout: float) -> list[Any]:
+            if timeout < 5:
+                raise TimeoutError
+            return []
+
+    monkeypatch.setattr("pipeline.script.lexicon.compile_expression", lambda entry: Hurried())
+    assert one("a", "b", is_regex=True).find("a") == ()
+
+
 def test_entries_for_some_voices_and_engines() -> None:
     entries = Lexicon(
         (Entry("Foo", "all"), Entry("Foo", "joe", voices=("joe",)), Entry("Bar", "pocket", engines=("pocket",)))
@@ -138,6 +158,7 @@ def test_sounds_go_to_engines_that_take_them() -> None:
     )
     taking = entries.choose("joe", "piper", takes_ipa=True)
     assert taking.apply("Foo’s Foo'll Bax’s") == "⟦fuː⟧ ⟦bɑːz⟧ ⟦fuː⟧ ⟦bɑːəl⟧ ⟦bæksɪz⟧"
+    assert taking.apply("FOO’S") == "⟦fuː⟧ ⟦bɑːz⟧" == taking.apply("Foo’s")
     assert taking.notes == ()
     other = entries.choose("alba", "pocket")
     assert other.apply("Foo’s Bax") == "Far’s Bacs"
