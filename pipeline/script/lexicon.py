@@ -8,7 +8,6 @@ Files are read by `read_lexicon.py`; docs/lexicon.md is their manual.
 from __future__ import annotations
 
 import re
-import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,13 +17,9 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from pipeline.errors import ConfigError
-from pipeline.script.respelling import expand
+from pipeline.script.expressions import compile_expression, expand, find_matches
 from pipeline.script.rewriting import Rewriting, compose, rewrite
 from pipeline.script.whole_words import find_beginnings, find_ending, first_word, is_whole, match_word
-
-SEARCH_SECONDS = 1.0
-"""The most that one expression may take for one text, of its thread's own time: a paragraph takes microseconds."""
 
 Case = Literal["any", "exact", "smart"]
 Span = tuple[int, int]
@@ -162,7 +157,7 @@ class Lexicon:
     def _find_expressions(self, text: str, blocked: Sequence[Span]) -> Iterator[_Found]:
         for order, expression in self._expressions:
             entry = self.entries[order]
-            for match in _search(expression, text, entry):
+            for match in find_matches(expression, text, entry.place):
                 if _overlaps(match.start(), match.end(), blocked):
                     continue
                 if entry.ipa:
@@ -200,7 +195,9 @@ class Lexicon:
 
     @cached_property
     def _expressions(self) -> list[tuple[int, regex.Pattern[str]]]:
-        return [(order, compile_expression(one)) for order, one in enumerate(self.entries) if one.is_regex]
+        return [
+            (order, compile_expression(one.word, one.case)) for order, one in enumerate(self.entries) if one.is_regex
+        ]
 
 
 def respell(text: str, lexicon: Lexicon, speak: Callable[[str], Sequence[Rewriting]]) -> tuple[Rewriting, ...]:
@@ -228,34 +225,6 @@ def name_some(entries: Sequence[Entry]) -> str:
     """Entries of one file for a person: the first few by word and line."""
     named = ", ".join(f"{entry.word!r} (line {entry.place.rpartition(':')[2]})" for entry in entries[:5])
     return named + (f" and {len(entries) - 5} more" if len(entries) > 5 else "")
-
-
-def compile_expression(entry: Entry) -> regex.Pattern[str]:
-    """Raises `regex.error`, or `RecursionError` where it is nested too deep."""
-    return regex.compile(entry.word, regex.IGNORECASE if entry.case == "any" else 0)
-
-
-def _search(pattern: regex.Pattern[str], text: str, entry: Entry) -> list[regex.Match[str]]:
-    began = time.thread_time()
-    limit = SEARCH_SECONDS
-    while True:
-        try:
-            found = [*pattern.finditer(text, timeout=limit)]
-            break
-        except TimeoutError:
-            # The package counts the time of all threads: with a model beside it, far more than this search took.
-            if time.thread_time() - began >= SEARCH_SECONDS:
-                raise ConfigError(
-                    f"{entry.place}: {entry.word!r} takes more than {SEARCH_SECONDS:g} s for one paragraph, "
-                    f"{text[:40]!r}: write it so that each character can be matched in one way only."
-                ) from None
-            limit *= 8
-    for match in found:
-        if match.start() == match.end():
-            raise ConfigError(
-                f"{entry.place}: {entry.word!r} matches nothing, as in {text[:40]!r}: it must match text."
-            )
-    return found
 
 
 def _overlaps(start: int, end: int, spans: Sequence[Span]) -> bool:

@@ -12,9 +12,9 @@ import regex
 from pydantic import BeforeValidator, Field
 
 from pipeline.errors import ConfigError
-from pipeline.script.lexicon import Case, Entry, Lexicon, compile_expression
+from pipeline.script.expressions import compile_expression, find_fault
+from pipeline.script.lexicon import Case, Entry, Lexicon
 from pipeline.script.pls import read_pls
-from pipeline.script.respelling import find_fault
 from pipeline.strict_yaml import Lines, Strict, check, raise_faults, read_tree
 
 _NOT_SOUNDS = "[]⟦⟧/"
@@ -144,7 +144,7 @@ def _find_faults_of_expression(entry: Entry, keys: EntryKeys) -> list[tuple[str,
     if keys.case == "smart":
         faults.append(("case", "case: must be 'any' or 'exact' for an expression"))
     try:
-        pattern = compile_expression(entry)
+        pattern = compile_expression(entry.word, entry.case)
     except regex.error as error:
         return [*faults, ("", f"{entry.word!r} is no regular expression: {error}")]
     except RecursionError:

@@ -106,7 +106,7 @@ def test_an_expression_with_its_groups() -> None:
 
 
 def test_an_expression_that_never_ends_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.script.lexicon.SEARCH_SECONDS", 0.1)
+    monkeypatch.setattr("pipeline.script.expressions.SEARCH_SECONDS", 0.1)
     endless = one(r"(?:a|a)*c", "x", is_regex=True)
     with pytest.raises(ConfigError, match=r"names.yaml:1: .*takes more than 0.1 s for one paragraph"):
         endless.find("a" * 60 + "bc")
@@ -140,7 +140,7 @@ def test_the_time_of_other_threads_is_not_an_expressions(monkeypatch: pytest.Mon
                 raise TimeoutError
             return []
 
-    monkeypatch.setattr("pipeline.script.lexicon.compile_expression", lambda entry: Hurried())
+    monkeypatch.setattr("pipeline.script.lexicon.compile_expression", lambda *_: Hurried())
     assert one("a", "b", is_regex=True).find("a") == ()
 
 
