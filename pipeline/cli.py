@@ -78,7 +78,15 @@ def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=path,
             multiple=True,
             metavar="F",
-            help="YAML of `word: respelling`.",
+            help="YAML of `word: respelling`, or PLS.",
+        ),
+        click.option(
+            "--no-user-lexicon",
+            "user_lexicon",
+            is_flag=True,
+            flag_value=False,
+            default=None,
+            help="Leave out your own, ~/.config/render-book/lexicon.yaml.",
         ),
         click.option("--config", type=path, metavar="F", help="A render profile over configs/default.yaml."),
         click.option("--as-book", is_flag=True, default=None, help="BOOK is a folder whose files are one book."),
@@ -304,6 +312,7 @@ def _is_manifest(path: Path) -> bool:
 def _read_job(book: Path, **options: Any) -> Job:
     """The job that a manifest describes, or that of one book as its flags say."""
     from pipeline.job import BookJob, Job, parse_chapters, runs_submitted
+    from pipeline.script.read_lexicon import own_lexicon
     from pipeline.voices import DEFAULT_VOICE
 
     if not book.exists() and (close := difflib.get_close_matches(str(book), COMMANDS, n=1)):
@@ -319,12 +328,14 @@ def _read_job(book: Path, **options: Any) -> Job:
         raise UsageError("A submitted job runs in a folder that Ray removes: give --output a path that stays.")
     said = {name: given.pop(name) for name in _POCKET_FLAGS if name in given}
     chapters, formats = given.pop("chapters", None), given.pop("formats", None)
+    own = own_lexicon() if given.pop("user_lexicon", True) and not runs_submitted() else None
     one = BookJob(
         source=book,
         settings={f"engines.pocket.{name}": str(value) for name, value in said.items()},
         voice=given.pop("voice", DEFAULT_VOICE),
         chapters=parse_chapters(chapters) if chapters is not None else None,
         formats=tuple(formats.split(",")) if formats is not None else None,
+        lexicons=((own,) if own else ()) + tuple(given.pop("lexicons", ())),
         **given,
     )
     return Job((one,))
@@ -332,7 +343,8 @@ def _read_job(book: Path, **options: Any) -> Job:
 
 def _said_by_manifest(option: str, manifest: Path) -> str:
     """Where a manifest says what a flag says of one book."""
-    flag = {"lexicons": "lexicon", "formats": "format"}.get(option, option).replace("_", "-")
+    flags = {"lexicons": "lexicon", "formats": "format", "user_lexicon": "no-user-lexicon"}
+    flag = flags.get(option, option).replace("_", "-")
     if option in _POCKET_FLAGS:
         return f"--{flag} goes into a profile, as engines.pocket.{option}, that the manifest {manifest} names."
     key = {"config": "profile"}.get(option, option)

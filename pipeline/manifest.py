@@ -26,7 +26,7 @@ from pipeline.manuscript.read import check_source
 from pipeline.manuscript.reading import Notes
 from pipeline.plan import safe_name
 from pipeline.profile import read_profile
-from pipeline.script.lexicon import read_lexicon
+from pipeline.script.read_lexicon import own_lexicon, read_lexicon
 from pipeline.strict_yaml import Lines, Strict, Tree, check, read_tree
 from pipeline.voices import DEFAULT_VOICE, read_voice
 
@@ -200,6 +200,7 @@ class Defaults(Strict):
         tuple[Annotated[Path, _file(read_lexicon)], ...],
         BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     ] = ()
+    user_lexicon: bool = True
     chapters: Annotated[tuple[int, ...] | None, BeforeValidator(_chapters)] = None
     keep: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
     drop: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
@@ -253,9 +254,12 @@ def read_manifest(path: Path, *, is_submitted: bool = False) -> Job:
     if is_submitted and any("output" not in book for book in _books(tree).values()) and "output" not in tree:
         faults.append(f"{path}:1: output: is left out, and beside the manifest it would be lost: {_LOST}")
     manifest = check(Manifest, tree, lines, faults, place)
+    own = None if is_submitted else own_lexicon()  # the machines of a cluster have no user
+    if own is not None:
+        read_lexicon(own)  # whose faults are told before any work, too
     workers = {engine: Workers(**dict(said)) for engine, said in manifest.workers.items()}
     return Job(
-        books=tuple(_book_job(manifest.defaults, book, folders[i]) for i, book in enumerate(manifest.books)),
+        books=tuple(_book_job(manifest.defaults, book, folders[i], own) for i, book in enumerate(manifest.books)),
         name=path.stem,
         # Beside a submitted manifest a report would be lost.
         folder=manifest.output or (None if is_submitted else place.path("output")),
@@ -266,10 +270,20 @@ def read_manifest(path: Path, *, is_submitted: bool = False) -> Job:
     )
 
 
-def _book_job(defaults: Defaults, book: Book, folder: Path) -> BookJob:
+def _book_job(defaults: Defaults, book: Book, folder: Path, own: Path | None) -> BookJob:
     said: dict[str, Any] = {name: getattr(part, name) for part in (defaults, book) for name in part.model_fields_set}
     said["config"] = said.pop("profile", None)
-    return BookJob(**said | {"output": folder})
+    user = (own,) if own is not None and said.pop("user_lexicon", True) else ()
+    said.pop("user_lexicon", None)
+    return BookJob(**said | {"output": folder, "lexicons": user + _lexicons(defaults, book)})
+
+
+def _lexicons(defaults: Defaults, book: Book) -> tuple[Path, ...]:
+    """Those of the series, then those of the book, whose words count; an empty list of a book's is none at all."""
+    if "lexicons" in book.model_fields_set and not book.lexicons:
+        return ()
+    far = [path for path in defaults.lexicons if path not in book.lexicons]
+    return (*far, *book.lexicons)
 
 
 def _books(tree: Tree) -> dict[int, Mapping[str, Any]]:

@@ -47,6 +47,7 @@ _FAULTS = {
     "greater_than_equal": "must be at least {ge:g}",
     "less_than": "must be below {lt:g}",
     "less_than_equal": "must be at most {le:g}",
+    "bool_parsing": "must be yes or no",
     "literal_error": "must be {expected}",
     "string_type": "must be one value",
     "tuple_type": "must be a list such as [a, b]",

@@ -8,7 +8,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group(group))
         if group == "ray":  # Ray leaves sockets to the garbage collector
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_lexicon_of_the_users() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RENDER_BOOK_LEXICON", "")
+        yield
 
 
 @pytest.fixture

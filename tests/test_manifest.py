@@ -111,7 +111,7 @@ max_hours: 8.5
                 chapters=(2, 4, 5),
                 formats=("flac",),
                 config=tmp_path / "slow.yaml",
-                lexicons=(tmp_path / "more.yaml",),
+                lexicons=(tmp_path / "names.yaml", tmp_path / "more.yaml"),
                 seed=0,
                 priority=5,
             ),

@@ -23,13 +23,15 @@ Samples = npt.NDArray[np.float32]
 class EngineSpec:
     """What a chunk's key must know of an engine. `revision` changes whenever its sound does.
 
-    `tokenizer` is a digest of what counts the tokens; `sample_rate` is in Hz.
+    `tokenizer` is a digest of what counts the tokens; `sample_rate` is in Hz. `takes_ipa`: whether its text may hold
+    sounds, each word of them as ⟦ipa⟧.
     """
 
     name: str
     revision: str
     tokenizer: str
     sample_rate: int
+    takes_ipa: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ the liveliness stays, and the same text and seed give the same bytes.
 from __future__ import annotations
 
 import importlib.util
+import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,8 @@ SENTENCE_PAUSE = int(0.15 * SAMPLE_RATE)
 """Silence between two sentences of a chunk, beside what the model leaves itself at either end."""
 
 _FRAMES_PER_PHONEME = 5  # joe's sentences take 2.2 on average and 3.4 at most; slower speech gets more
+_SOUNDS = re.compile(r"""["'(\[]?⟦([^⟦⟧]*)⟧( ?—|[.,;:!?"')\]]+)?""")
+"""With the marks around them: Piper says what stands before and after for itself, and loses the marks between."""
 _NUM_LATENTS = 192  # channels of the prior, the same in all Piper models of medium quality
 
 
@@ -67,10 +71,13 @@ def check_model(voice: Voice) -> None:
 
 class PiperFrontend:
     def __init__(self, voice: Voice) -> None:
-        self.spec = EngineSpec("piper", f"1-{voice.options_as(Options).sha256[:16]}", "wordpunct", SAMPLE_RATE)
+        digest = voice.options_as(Options).sha256[:16]
+        self.spec = EngineSpec("piper", f"1-{digest}", "wordpunct", SAMPLE_RATE, takes_ipa=True)
 
     def prepare(self, text: str, ends: Boundary) -> str:
-        return text if ends is Boundary.CLAUSE else with_stop(text)
+        text = text if ends is Boundary.CLAUSE else with_stop(text)
+        # Piper takes what stands in doubled brackets for sounds: those of a manuscript are none.
+        return _SOUNDS.sub(_write_sounds, text.replace("[[", "[ ["))
 
     def num_tokens(self, prepared: str) -> int:
         return count_wordpunct(prepared)
@@ -78,6 +85,14 @@ class PiperFrontend:
     def budget(self, prepared: str) -> int:
         # A sixth of a second a character is three times a slow reader.
         return (len(prepared) // 6 + 4) * SAMPLE_RATE // HOP
+
+
+def _write_sounds(found: re.Match[str]) -> str:
+    """As Piper's table of sounds has them: composed of parts, with IPA's own g, and with the mark that follows."""
+    sounds, marks = found.groups("")
+    sounds = unicodedata.normalize("NFD", sounds).replace("g", "ɡ")
+    pause = "".join(mark for mark in marks if mark in ".,;:!?") or ("," if re.search(r"[—)\]]", marks) else "")
+    return f"[[{sounds}{pause}]]"
 
 
 class PiperEngine(OneSlot):
