@@ -20,6 +20,9 @@ _PICTURES = (
     "\U0001f000-\U0001f0ff\U0001f1e6-\U0001faff\u2190-\u21ff\u2600-\u266c\u2670-\u2775\u2794-\u27bf\u2b00-\u2bff\u25a0-\u25ff\u2022"
     "\u20e3\ufe0e\ufe0f"
 )
+_COMPATIBLE = "ﬀ-ﬆ０-９Ａ-Ｚａ-ｚ①-⓿❶-➓㉑-㊿𝐀-𝟿ʰʳˢᵈᵉᵗⁿ"
+_ACCENTS = "".join(map(chr, range(0x300, 0x370)))
+_ALL = "".join(map(chr, range(0x80, 0x20000)))
 
 
 def _say_quotes(match: re.Match[str]) -> str:
@@ -93,9 +96,9 @@ MARKS: tuple[Rule, ...] = (
     make_rule("emphasis", "_+", _drop_underscores, "_"),
     make_rule("emphasis", r"(?<![^\s\"'(])=([^\W\d_](?:[^=]*[^=\s])?)=(?![^\W_=])", lambda match: match[1], "="),
     make_rule("smiley", r"(?<!\S)[:;=]['o]?-?[)(DPp/|\]](?=[\s.,!?]|\Z)", "", ":;="),
-    make_rule("pictures", f"(?: ?[{_PICTURES}]\u200d?)++", _drop),
-    make_rule("compatible characters", "[ﬀ-ﬆ０-９Ａ-Ｚａ-ｚ①-⓿❶-➓㉑-㊿𝐀-𝟿ʰʳˢᵈᵉᵗⁿ]+", _say_compatible),
-    make_rule("accents", "[^\\W\\d_][\u0300-\u036f]++", lambda match: unicodedata.normalize("NFC", match[0])),
+    make_rule("pictures", f"(?: ?[{_PICTURES}]\u200d?)++", _drop, re.findall(f"[{_PICTURES}]", _ALL)),
+    make_rule("compatible characters", f"[{_COMPATIBLE}]+", _say_compatible, re.findall(f"[{_COMPATIBLE}]", _ALL)),
+    make_rule("accents", f"[^\\W\\d_][{_ACCENTS}]++", lambda match: unicodedata.normalize("NFC", match[0]), _ACCENTS),
 )
 """Marks of printers, transcribers and markup that a narrator doesn't say."""
 

@@ -3,41 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pipeline.script.rewriting import Rewriting
+
+_DOTTED = re.compile(r"[^\W_]{1,8}(?=\.)")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Each match of `pattern` is said as `say` returns it; None leaves it to the rules that follow.
 
-    Where the pattern has a group `x`, that alone is rewritten, and the rest is only looked at. A text without any of
-    the characters `needs` is not searched. The patterns, and what `say` looks at, are linear on any text.
+    Where the pattern has a group `x`, that alone is rewritten, and the rest is only looked at. A text is searched only
+    if it has one of each group of `needs`: characters, or words before a full stop, in lower case. The patterns, and
+    what `say` looks at, are linear on any text.
     """
 
     name: str
     pattern: re.Pattern[str]
     say: Callable[[re.Match[str]], str | None]
-    needs: frozenset[str] = frozenset()
+    needs: tuple[frozenset[str], ...] = ()
 
 
 def make_rule(
-    name: str, pattern: str, say: str | Callable[[re.Match[str]], str | None], needs: str = "", flags: int = 0
+    name: str,
+    pattern: str,
+    say: str | Callable[[re.Match[str]], str | None],
+    needs: Iterable[str] | tuple[Iterable[str], ...] = (),
+    flags: int = 0,
 ) -> Rule:
-    """A rule from its pattern. A `say` that is a string is said as it stands."""
+    """A rule from its pattern. A `say` that is a string is said as it stands; `needs` is one group or a tuple of them."""
     function = say if callable(say) else lambda match: say
-    return Rule(name, re.compile(pattern, flags), function, frozenset(needs))
+    groups = needs if isinstance(needs, tuple) else (needs,)
+    return Rule(name, re.compile(pattern, flags), function, tuple(frozenset(group) for group in groups if group))
 
 
 def find_rewritings(text: str, rules: Sequence[Rule]) -> list[Rewriting]:
     """What the rules make of a text, in its order. A character belongs to the first rule that takes it."""
-    chars = set(text)
+    features = set(text)
+    if "." in features:
+        features.update(map(str.lower, _DOTTED.findall(text)))
     taken = bytearray(len(text))
     found = []
     for rule in rules:
-        if rule.needs and rule.needs.isdisjoint(chars):
+        if any(map(features.isdisjoint, rule.needs)):
             continue
         group: str | int = "x" if "x" in rule.pattern.groupindex else 0
         for match in rule.pattern.finditer(text):

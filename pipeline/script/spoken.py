@@ -8,6 +8,7 @@ as it is written: a wrong rewriting is worse than none. Another language is anot
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,13 +42,13 @@ def speak(text: str, language: str, *, is_heading: bool = False) -> Spoken:
         tables = (SPACES, DASHES)
     said = text
     rewritings: tuple[Rewriting, ...] = ()
-    for _ in range(_NUM_ROUNDS_MAX):
-        before = said
-        for table in tables:
-            if found := find_rewritings(said, table):
-                rewritings = compose(text, rewritings, found)
-                said = rewrite(said, found)
-        if said == before:
+    num_unchanged = 0
+    for table in itertools.islice(itertools.cycle(tables), _NUM_ROUNDS_MAX * len(tables)):
+        if found := find_rewritings(said, table):
+            rewritings = compose(text, rewritings, found)
+            said = rewrite(said, found)
+            num_unchanged = 0
+        elif (num_unchanged := num_unchanged + 1) == len(tables):
             break
     if not said and _SPEAKABLE.search(text):
         return Spoken("...", (Rewriting(rewritings[0].rule, 0, len(text), "..."),))

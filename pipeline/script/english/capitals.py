@@ -188,6 +188,8 @@ def _say_oath(match: re.Match[str]) -> str | None:
 
 _TITLE_BEFORE = r"(?:M(?:r|rs|iss|s|me|lle|onsieur|adame|essrs)\.?|Lord|Lady|Sir|Captain|Capt\.|Count|Countess|Colonel|Col\.|Doctor|Dr\.|General|Prince|Princess|Duke|Duchess|Baron|Major|Marquis|Earl|Dean|Bishop|Father|Professor|of|at|in|to|from|near|called|de|von|General)"
 
+_LETTER_STOPS = list("abcdefghijklmnopqrstuvwxyzàáâäçèéêëìíîïñòóôöøùúûüý")
+
 EARLY_RULES = (
     make_rule("blank", r"(?<![\w'])(?P<x>[A-Z](?:——+|——|⸺|—|--+|____*)(?=(?:shire|ville|town|ham|burgh?|sky|berg)\b))", "Blank", "—⸺-_"),
     make_rule("blank", rf"\b{_TITLE_BEFORE} (?P<x>(?P<letter>[A-Z])(?:—{{1,4}}|⸺|--{{1,3}}|_{{2,}}))(?=[\s.,;:!?')\"]|\Z)", _say_censored, "—⸺-_"),
@@ -197,12 +199,12 @@ EARLY_RULES = (
 )
 
 RULES = (
-    make_rule("degree", r"(?<![\w.])(?P<x>Ph\. ?D\.?|D\.Phil\.|D\.Sc\.|B\.Sc\.|M\.Sc\.|Litt\. ?D\.|M\.Ed\.|Ed\.D\.)(?!\w)", _say_degree, "."),
-    make_rule("letters", r"(?<![\w.'])(?P<x>[AaPp]\. ?[Mm]\.)(?!\w)", _say_lone_pm, "."),
-    make_rule("letters", r"(?<![\w.'])(?P<x>(?:[A-Z]\.){2,}(?:[A-Z]\b(?![\w']))?|(?:[A-Z]\.-?){2,}|[A-Z](?:\.[A-Z])+\b(?!\w))(?!\w)", _say_dotted, "."),
-    make_rule("letters", r"(?<![\w.'])(?P<x>(?:B\. C|A\. D|U\. S|P\. M|A\. M|N\. Y|M\. P|U\. S\. A|U\. K|P\. S|M\. D|B\. C\. E)\.)(?!\w)", _say_dotted, "."),
-    make_rule("initials", rf"(?<![\w.'&])(?P<x>(?:[A-ZÀ-Þ]\. ){{1,5}}[A-ZÀ-Þ]\.|[A-ZÀ-Þ]\.)(?!\w)(?!\.)", _say_initial, "."),
-    make_rule("letters", r"(?<![\w.'&])(?P<x>q\.v\.|p\.p\.|s\.v\.|r\.s\.v\.p\.|n\.d\.|d\.v\.)", _say_dotted, "."),
+    make_rule("degree", r"(?<![\w.])(?P<x>Ph\. ?D\.?|D\.Phil\.|D\.Sc\.|B\.Sc\.|M\.Sc\.|Litt\. ?D\.|M\.Ed\.|Ed\.D\.)(?!\w)", _say_degree, ["d", "ph", "phil", "sc", "ed"]),
+    make_rule("letters", r"(?<![\w.'])(?P<x>[AaPp]\. ?[Mm]\.)(?!\w)", _say_lone_pm, ["m"]),
+    make_rule("letters", r"(?<![\w.'])(?P<x>(?:[A-Z]\.){2,}(?:[A-Z]\b(?![\w']))?|(?:[A-Z]\.-?){2,}|[A-Z](?:\.[A-Z])+\b(?!\w))(?!\w)", _say_dotted, _LETTER_STOPS),
+    make_rule("letters", r"(?<![\w.'])(?P<x>(?:B\. C|A\. D|U\. S|P\. M|A\. M|N\. Y|M\. P|U\. S\. A|U\. K|P\. S|M\. D|B\. C\. E)\.)(?!\w)", _say_dotted, _LETTER_STOPS),
+    make_rule("initials", rf"(?<![\w.'&])(?P<x>(?:[A-ZÀ-Þ]\. ){{1,5}}[A-ZÀ-Þ]\.|[A-ZÀ-Þ]\.)(?!\w)(?!\.)", _say_initial, _LETTER_STOPS),
+    make_rule("letters", r"(?<![\w.'&])(?P<x>q\.v\.|p\.p\.|s\.v\.|r\.s\.v\.p\.|n\.d\.|d\.v\.)", _say_dotted, ["v", "p", "d"]),
     make_rule("letters", r"(?<![\w'&])(?P<x>AT&T|A&P|R&B|R&D|B&B|B&O|Q&A|M&M|P&O|S&P|A&E|D&D|H&M|P&L)(?!\w)", lambda m: " and ".join(" ".join(part) for part in m["x"].split("&")), "&"),
     make_rule("capitals", rf"(?<![\w.'@/-])(?P<x>{_CAPS}+'{_CAPS}+(?:'{_CAPS}+)?)(?![\w'])", _say_contraction, "'"),
     make_rule("capitals", r"(?<![\w.@'])(?P<x>[A-Z]{2,5})s(?![\w])", _say_plural, "s"),

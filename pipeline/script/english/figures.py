@@ -135,25 +135,25 @@ _NUMBER = rf"{INTEGER}(?:\.[0-9]+)?"
 
 EARLY_RULES = (
     make_rule("telephone", r"(?<![\w.,$£€/-])(?:\+?[0-9]{1,3}[ .-]?)?(?:\([0-9]{3}\)[ -]?|[0-9]{3}([.-]))[0-9]{3}[.-][0-9]{4}(?:-[0-9]{1,4})?(?![\w-]|\.[0-9])", _say_phone, _DIGITS),
-    make_rule("telephone", r"(?<![\w.,$£€/+-])[0-9]{3}-[0-9]{4}(?![\w/-]|[.,][0-9])", _say_phone, "-"),
+    make_rule("telephone", r"(?<![\w.,$£€/+-])[0-9]{3}-[0-9]{4}(?![\w/-]|[.,][0-9])", _say_phone, (_DIGITS, "-")),
     make_rule("telephone", r"(?<![\w.,$£€/-])(?:\+[0-9]{1,3}(?:[ -][0-9]{2,5}){2,5}|0[0-9]{2,4} [0-9]{3,4} [0-9]{3,4})(?![\w-]|\.[0-9])", _say_phone, _DIGITS),
-    make_rule("figures", r"(?<![\w.,$£€/-])(?:[0-9]{1,7}-){3,5}[0-9]{1,7}(?![\w-])", _say_groups, "-"),
-    make_rule("figures", r"(?<![\w.,$£€/-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])", _say_groups, "-"),
-    make_rule("version", r"(?<![\w.,$£€/-])[0-9]{1,4}(?:\.[0-9]{1,4}){2,6}(?![\w]|\.[0-9])", _say_dotted, "."),
+    make_rule("figures", r"(?<![\w.,$£€/-])(?:[0-9]{1,7}-){3,5}[0-9]{1,7}(?![\w-])", _say_groups, (_DIGITS, "-")),
+    make_rule("figures", r"(?<![\w.,$£€/-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])", _say_groups, (_DIGITS, "-")),
+    make_rule("version", r"(?<![\w.,$£€/-])[0-9]{1,4}(?:\.[0-9]{1,4}){2,6}(?![\w]|\.[0-9])", _say_dotted, (_DIGITS, ".")),
 )
 """Before measures: figures whose joints are no arithmetic."""
 
 RULES = (
     make_rule("number of a place", r"(?<![\w.,$£€/'-])(?P<x>[0-9]{3,5})(?P<letter>[A-E])?(?![\w'-]|[.,:][0-9])", _say_label, _DIGITS),
-    make_rule("mixed number", rf"{_BEGIN}{INTEGER}(?:[ -]?[{VULGAR}]|[ -][0-9]{{1,2}}/[0-9]{{1,2}})(?![\w/]|[.,][0-9])", _say_mixed, "/" + VULGAR),
+    make_rule("mixed number", rf"{_BEGIN}{INTEGER}(?:[ -]?[{VULGAR}]|[ -][0-9]{{1,2}}/[0-9]{{1,2}})(?![\w/]|[.,][0-9])", _say_mixed, (_DIGITS, "/" + VULGAR)),
     make_rule("fraction", rf"[{VULGAR}](?![\w])", _say_mixed, VULGAR),
-    make_rule("fraction", r"(?<![\w.,$£€¥#/-])(?P<top>[0-9]{1,3}) ?[/⁄] ?(?P<bottom>[0-9]{1,3})(?:ths?|rds?|nds?)?(?![\w/%]|[.,-][0-9])", _say_fraction, "/⁄", re.I),
+    make_rule("fraction", r"(?<![\w.,$£€¥#/-])(?P<top>[0-9]{1,3}) ?[/⁄] ?(?P<bottom>[0-9]{1,3})(?:ths?|rds?|nds?)?(?![\w/%]|[.,-][0-9])", _say_fraction, (_DIGITS, "/⁄"), re.I),
     make_rule("ordinals", rf"{_BEGIN}({INTEGER})(?:st|nd|rd|th|ND|RD|TH|ST)(?!\w)", _say_ordinal, _DIGITS),
-    make_rule("ordinals", r"(?<![\w.$£€,-])([0-9]*[23])d(?![\w])(?!\.? ?[0-9])", _say_old_ordinal, "d"),
-    make_rule("range", rf"{_BEGIN}(?P<first>{INTEGER})(?P<joint> ?[–—] ?|-)(?P<last>{INTEGER})(?![\w%‰°^@]|[./,:'–-][0-9])", _say_range, "-–—"),
-    make_rule("ranges", r"(?<=[0-9]) ?– ?(?=[0-9])", " to ", "–"),
-    make_rule("decimals", rf"{_BEGIN}{INTEGER}\.[0-9]++{_END}", _say_mixed, "."),
-    make_rule("decimals", rf"(?<![\w.,$£€¥#§^@])\.[0-9]++{_END}", _say_mixed, "."),
+    make_rule("ordinals", r"(?<![\w.$£€,-])([0-9]*[23])d(?![\w])(?!\.? ?[0-9])", _say_old_ordinal, (_DIGITS, "d")),
+    make_rule("range", rf"{_BEGIN}(?P<first>{INTEGER})(?P<joint> ?[–—] ?|-)(?P<last>{INTEGER})(?![\w%‰°^@]|[./,:'–-][0-9])", _say_range, (_DIGITS, "-–—")),
+    make_rule("ranges", r"(?<=[0-9]) ?– ?(?=[0-9])", " to ", (_DIGITS, "–")),
+    make_rule("decimals", rf"{_BEGIN}{INTEGER}\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
+    make_rule("decimals", rf"(?<![\w.,$£€¥#§^@])\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
     make_rule("cardinals", rf"{_BEGIN}{INTEGER}{_END}", lambda match: name_integer(match[0]), _DIGITS),
     make_rule("minus", r"(?:(?<=[\s(\[=])|\A)[-−](?=\.?[0-9])|−(?= ?[0-9a-z])", "minus ", "-−"),
     make_rule("figures and letters", r"(?<![\w.@/#$£€¥%^&-])(?=[0-9A-Za-z-]*[0-9])(?=[0-9A-Za-z-]*[A-Za-z])(?:[0-9]{1,6}[A-Za-z]{1,3}|[A-Za-z]{1,6}-?[0-9]{1,6})(?:[A-Za-z]{1,3}[0-9]{1,4}){0,3}[A-Za-z]?(?![\w%^@]|[.,:/-][0-9])", _say_mixture, _DIGITS),

@@ -68,19 +68,25 @@ def _plain(written: str) -> str:
 
 def _say_numbered(match: re.Match[str]) -> str | None:
     """After a word that numbers follow. "I" only where it can't be the pronoun."""
+    found = _LABEL_BEFORE.search(text_before(match, 12))
+    return found and _say_after(match, found["label"])
+
+
+def _say_small_numbered(match: re.Match[str]) -> str | None:
+    found = _SMALL_LABEL_BEFORE.search(text_before(match, 12))
+    return found and _say_after(match, found["label"])
+
+
+def _say_after(match: re.Match[str], label: str) -> str | None:
     written = match["x"]
-    label = match["label"].lower()
     value = read_roman(written)
     if value is None or value > 400:
         return None
     after = text_after(match)
-    if written in _SINGLE_LETTERS and (label in _LETTERED or written.islower()):
+    if written in _SINGLE_LETTERS and (label.lower() in _LETTERED or written.islower()):
         return None
-    if written == "I" and not re.search(rf"\b(?:{_WARS})\Z", match["label"]):
-        if re.match(rf"\s{_VERBS}|'", after):
-            return None
-        if match["label"].islower():
-            return None
+    if written == "I" and not re.fullmatch(_WARS, label) and (re.match(rf"\s{_VERBS}|'", after) or label.islower()):
+        return None
     if re.match(r"\.\s?[A-Z]\.", after):
         return None
     return name_cardinal(value)
@@ -97,6 +103,11 @@ def _say_next_numbered(match: re.Match[str]) -> str | None:
     return name_cardinal(value)
 
 
+_LABEL_BEFORE = re.compile(rf"\b(?i:(?P<label>{_NUMBERED}))[ -]\Z")
+_SMALL_LABEL_BEFORE = re.compile(
+    r"\b(?P<label>(?i:chapters?|chap\.|ch\.|books?|bk\.|parts?|acts?|scenes?|volumes?|vols?\.|pages?|pp?\.|sections?|cantos?|"
+    r"stanzas?|lessons?|letters?|articles?|figures?|figs?\.|plates?|verses?)) \Z"
+)
 _LIST_BEFORE = re.compile(
     rf"\b(?:{_NUMBERED}|chapters?|books?|parts?|acts?|scenes?|volumes?|vols?\.|pages?|pp?\.|sections?|cantos?)\s"
     rf"(?:{_ANY_ROMAN}(?:, | ?[-–—] ?|,? and |,? or | to |,? & ))+\Z"
@@ -211,8 +222,8 @@ RULES = (
     make_rule("roman numeral", r"\A[\"'(\[]*(?P<x>[IVXLC]{2,})(?=[.\"')\]]*\Z)", _say_whole, _CAPITALS),
     make_rule("roman ordinal", r"(?<![\w'])([IVXLCDM]{1,12}+)(?:th|st|nd|rd|d)\b", lambda m: _say_roman_ordinal(m) if len(m[1]) > 1 or m[0] in ("Xth", "Vth", "Ist", "Lth", "Cth") else None, _CAPITALS),
     make_rule("roman ordinal", r"(?<![\w'])(?P<x>[IVXLC]{1,9}+)(?= (?:[Cc]entur|[Dd]ynast|Olympiad|Corps|Legion|Army Corps))", _say_century, _CAPITALS),
-    make_rule("roman numeral", rf"\b(?i:(?P<label>{_NUMBERED}))[ -](?P<x>[IVXLC]{{1,9}}+)(?![\w'’]*[\w])(?!-[a-z])", _say_numbered, _CAPITALS),
-    make_rule("roman numeral", r"\b(?P<label>(?i:chapters?|chap\.|ch\.|books?|bk\.|parts?|acts?|scenes?|volumes?|vols?\.|pages?|pp?\.|sections?|cantos?|stanzas?|lessons?|letters?|articles?|figures?|figs?\.|plates?|verses?)) (?P<x>[ivxl]{1,9}+)(?![\w'])", lambda m: _say_numbered(m) or None, _SMALL),
+    make_rule("roman numeral", r"(?<=[A-Za-z.][ -])(?P<x>[IVXLC]{1,9}+)(?![\w'’]*[\w])(?!-[a-z])", _say_numbered, _CAPITALS),
+    make_rule("roman numeral", r"(?<=[a-zA-Z.] )(?P<x>[ivxl]{1,9}+)(?![\w'])", _say_small_numbered, _SMALL),
     make_rule("roman numeral", r"(?<=[ivxlcIVXLC])(?:, | ?[-–—] ?|,? and |,? or | to |,? & )(?P<x>[IVXLC]{1,9}+|[ivxl]{1,9}+)(?![\w'])", _say_next_numbered, _CAPITALS + _SMALL),
     make_rule("roman numeral", r"(?<=\()(?P<x>i{1,3}|iv|vi{0,3}|ix|xi{1,3})(?=\))", _say_page, "iv"),
     make_rule("roman numeral", r"\b(?<!\w')(?P<x>WW(?:I{1,2}|1|2))(?!\w)", lambda m: "World War " + ("One" if m["x"] in ("WWI", "WW1") else "Two"), "W"),
