@@ -35,6 +35,8 @@ def plain_words(text: str) -> str:
     words = re.findall(r"[\w£$€%°&@#/<>=+*']+", text)
     words = [word.strip("'") for word in words]
     words = [word for word in words if word and word != "and"]
+    if not any(char.isalnum() for char in text):
+        return ""
     return re.sub(r"\b(\w) (?=\w\b)", r"\1", " ".join(words))
 
 

@@ -74,3 +74,21 @@ def text_after(match: re.Match[str], num_chars: int = 40) -> str:
     """The characters after what is rewritten."""
     end = match.end("x" if "x" in match.re.groupindex else 0)
     return match.string[end : end + num_chars]
+
+
+def word_before(match: re.Match[str]) -> str:
+    """The word before what is rewritten, with its stop; empty where more than one space or a mark lies between."""
+    before = text_before(match, 20)
+    if before[-1:] not in (" ", "-"):
+        return ""
+    return re.split(r"[ \-(\"]", before[:-1])[-1]
+
+
+def word_after(match: re.Match[str]) -> str:
+    """The word after what is rewritten and a space, without what follows it."""
+    after = text_after(match, 20)
+    found = _WORD_AFTER.match(after)
+    return found[1] if found else ""
+
+
+_WORD_AFTER = re.compile(r"[ -]([\w']+)")

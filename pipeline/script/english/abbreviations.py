@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pipeline.script.english.context import STARTER, keep_stop, like_case, says_stop
-from pipeline.script.rules import Rule, make_rule, text_after, text_before
+from pipeline.script.rules import Rule, make_rule, text_after, text_before, word_before
 
 # fmt: off
 # Before a name, with a stop or, the British way, without.
@@ -94,7 +94,7 @@ def _say_doctor(match: re.Match[str]) -> str | None:
 def _say_saint(match: re.Match[str]) -> str | None:
     """St. is a saint before a name, a street after one."""
     before, after = text_before(match), text_after(match)
-    is_street = _STREET_NAME_BEFORE.search(before) or re.search(r"\b[0-9]+(?:st|nd|rd|th|d) \Z", before)
+    is_street = word_before(match)[1:].isalnum() and _STREET_NAME_BEFORE.search(before)
     is_before_name = re.match(rf"\s(?!{STARTER})[A-ZÀ-Þ]|-[A-Z]", after)
     if is_street and not is_before_name:
         return "Street" + (keep_stop(match, before_any_capital=False) if match["x"].endswith(".") else "")

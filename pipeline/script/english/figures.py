@@ -16,7 +16,7 @@ from pipeline.script.english.numbers import (
     name_label,
     name_ordinal,
 )
-from pipeline.script.rules import make_rule, text_after, text_before
+from pipeline.script.rules import make_rule, text_after, word_after, word_before
 
 # A number stands alone: not in a word (R2D2), a sum of money or another rule's matter (#1, 5%), nor joined to
 # more figures, which makes it a date, a time, a score, a version or a telephone number.
@@ -25,21 +25,21 @@ _BEGIN = rf"(?<![\w.$£€¥₹#§^@])(?<![0-9]{_JOINS})"
 _END = rf"(?![\w%‰°¢£€¥₹^@])(?!{_JOINS}[0-9])"
 _DIGITS = "0123456789"
 _SAID_AS_PAIRS = {"9/11", "7/7", "24/7", "50/50", "20/20", "60/40", "40/60", "4/4", "1/6"}
-_SCORES = re.compile(
-    r"\b(?:won|lost|win|lose|loses|wins|beat|beats|beaten|score|scored|lead|led|leads|leading|trailing|trailed|vote|voted|"
-    r"draw|drew|drawn|tied|tie|up|down|ahead|behind|final|finished|ended|defeat|defeated|victory|ruled|decision|a|by)\s\Z",
-    re.I,
+_SCORES = frozenset(
+    "won lost win lose loses wins beat beats beaten score scored lead led leads leading trailing trailed vote voted draw drew drawn "
+    "tied tie up down ahead behind final finished ended defeat defeated victory ruled decision a by".split()
 )
-_SCORE_AFTER = re.compile(r"\s(?:win|loss|victory|defeat|draw|tie|decision|vote|ruling|majority|lead|score|record|split|odds|favou?rite)\b")
-_PLACES = re.compile(
-    r"\b(?:Room|Flight|Route|Highway|Apartment|Apt\.?|Suite|Bus|Interstate|Channel|Gate|Cell|Extension|Boeing|Area|Unit|Bay|Ward|Train|Squadron)\s\Z"
+_SCORED = frozenset(
+    "win loss victory defeat draw tie decision vote ruling majority lead score record split odds favour favor favourite".split()
 )
-_ADDRESS_AFTER = re.compile(
+PLACES = frozenset(
+    "Room Flight Route Highway Apartment Apt. Apt Suite Bus Interstate Channel Gate Cell Extension Boeing Area Unit Bay Ward Train "
+    "Squadron".split()
+)
+ADDRESS_AFTER = re.compile(
     r"\s(?:[NSEW]\.?\s|North\s|South\s|East\s|West\s)?(?:[A-Z][\w'.]*\s|[0-9]+(?:st|nd|rd|th|d)\s){1,3}"
     r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Place|Court|Ct|Boulevard|Blvd|Square|Terrace|Crescent|Row|Way|Expressway|Expy|Highway|Parkway)\b"
 )
-_STATE_BEFORE = re.compile(r"\b[A-Z]{2}\s\Z")
-
 
 def _say_phone(match: re.Match[str]) -> str:
     groups = re.findall("[0-9]+", match[0])
@@ -64,7 +64,7 @@ def _say_fraction(match: re.Match[str]) -> str | None:
     numerator, denominator = int(match["top"]), int(match["bottom"])
     if match[0] in _SAID_AS_PAIRS or denominator < 2 or match["top"][0] == "0" or match["bottom"][0] == "0":
         return f"{name_integer(match['top'])} {name_integer(match['bottom'])}"
-    if re.search(r"\b(?:on|dated)\s\Z", text_before(match)) and numerator <= 12 and denominator <= 31:
+    if word_before(match) in ("on", "dated") and numerator <= 12 and denominator <= 31:
         return None
     if numerator >= denominator or denominator > 100:
         return f"{name_cardinal(numerator)} over {name_cardinal(denominator)}"
@@ -79,7 +79,7 @@ def _say_range(match: re.Match[str]) -> str | None:
     """10-12 upwards is a range, 3-2 downwards a score; upwards too where a game or a vote is spoken of."""
     first, last = match["first"], match["last"]
     low, high = (int(re.sub(r"\D", "", one)) for one in (first, last))
-    is_score = _SCORES.search(text_before(match)) or _SCORE_AFTER.match(text_after(match))
+    is_score = word_before(match).lower() in _SCORES or word_after(match) in _SCORED
     is_dash = "–" in match["joint"] or "—" in match["joint"]
     joint = " to "
     if first[0] == "0" and len(first) > 1 or (last[0] == "0" and len(last) > 1):
@@ -105,12 +105,12 @@ def _say_old_ordinal(match: re.Match[str]) -> str:
 
 def _say_label(match: re.Match[str]) -> str | None:
     written, letter = match["x"], match["letter"]
-    before, after = text_before(match), text_after(match)
+    word, after = word_before(match), text_after(match, 60)
     if letter:
-        return f"{name_label(written)} {letter}" if re.match(r"\s[A-Z]", after) or _PLACES.search(before) else None
-    if _STATE_BEFORE.search(before) and len(written) == 5:
-        return name_digits(written)
-    return name_label(written) if _PLACES.search(before) or _ADDRESS_AFTER.match(after) else None
+        return f"{name_label(written)} {letter}" if re.match(r"\s[A-Z]", after) or word in PLACES else None
+    if len(written) == 5:
+        return name_digits(written) if len(word) == 2 and word.isupper() else None
+    return name_label(written) if word in PLACES or ADDRESS_AFTER.match(after) else None
 
 
 def _say_mixture(match: re.Match[str]) -> str | None:

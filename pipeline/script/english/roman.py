@@ -7,7 +7,7 @@ import unicodedata
 
 from pipeline.script.english.context import STARTER
 from pipeline.script.english.numbers import name_cardinal, name_ordinal, name_year
-from pipeline.script.rules import make_rule, text_after, text_before
+from pipeline.script.rules import make_rule, text_after, text_before, word_before
 
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _WELL_FORMED = re.compile(r"m{0,3}(?:cm|cd|d?c{0,4})(?:xc|xl|l?x{0,4})(?:ix|iv|v?i{0,4})", re.IGNORECASE)
@@ -27,7 +27,7 @@ _LETTERED = frozenset(
     "ward division zone region note phase stage group day program title war wars act return story tale case".split()
 )
 _SINGLE_LETTERS = frozenset("CDLMcdlm")
-_WARS = "World War|War|Wars|Apollo|Gemini|Rocky|Saturn|Super Bowl|Vatican"
+_WARS = frozenset("war wars apollo gemini rocky saturn bowl vatican".split())
 
 _ROYAL = (
     "Henry|George|Charles|Edward|James|Louis|Philip|Philippe|Pius|Leo|John|Paul|Gregory|Benedict|Clement|Alexander|Frederick|"
@@ -68,13 +68,13 @@ def _plain(written: str) -> str:
 
 def _say_numbered(match: re.Match[str]) -> str | None:
     """After a word that numbers follow. "I" only where it can't be the pronoun."""
-    found = _LABEL_BEFORE.search(text_before(match, 12))
-    return found and _say_after(match, found["label"])
+    label = word_before(match)
+    return _say_after(match, label) if label.lower() in _LABELS else None
 
 
 def _say_small_numbered(match: re.Match[str]) -> str | None:
-    found = _SMALL_LABEL_BEFORE.search(text_before(match, 12))
-    return found and _say_after(match, found["label"])
+    label = word_before(match)
+    return _say_after(match, label) if label.lower() in _SMALL_LABELS else None
 
 
 def _say_after(match: re.Match[str], label: str) -> str | None:
@@ -85,7 +85,7 @@ def _say_after(match: re.Match[str], label: str) -> str | None:
     after = text_after(match)
     if written in _SINGLE_LETTERS and (label.lower() in _LETTERED or written.islower()):
         return None
-    if written == "I" and not re.fullmatch(_WARS, label) and (re.match(rf"\s{_VERBS}|'", after) or label.islower()):
+    if written == "I" and not label.lower() in _WARS and (re.match(rf"\s{_VERBS}|'", after) or label.islower()):
         return None
     if re.match(r"\.\s?[A-Z]\.", after):
         return None
@@ -96,22 +96,29 @@ def _say_next_numbered(match: re.Match[str]) -> str | None:
     """The second and later ones of a list: Books I, II and III; Acts I-III."""
     value = read_roman(match["x"])
     before = text_before(match, 60)
-    if value is None or value > 400 or not _LIST_BEFORE.search(before):
+    if value is None or value > 400 or not _is_listed(before):
         return None
     if match["x"] == "I" and re.match(rf"\s{_VERBS}", text_after(match)):
         return None
     return name_cardinal(value)
 
 
-_LABEL_BEFORE = re.compile(rf"\b(?i:(?P<label>{_NUMBERED}))[ -]\Z")
-_SMALL_LABEL_BEFORE = re.compile(
-    r"\b(?P<label>(?i:chapters?|chap\.|ch\.|books?|bk\.|parts?|acts?|scenes?|volumes?|vols?\.|pages?|pp?\.|sections?|cantos?|"
-    r"stanzas?|lessons?|letters?|articles?|figures?|figs?\.|plates?|verses?)) \Z"
-)
-_LIST_BEFORE = re.compile(
-    rf"\b(?:{_NUMBERED}|chapters?|books?|parts?|acts?|scenes?|volumes?|vols?\.|pages?|pp?\.|sections?|cantos?)\s"
-    rf"(?:{_ANY_ROMAN}(?:, | ?[-–—] ?|,? and |,? or | to |,? & ))+\Z"
-)
+_LABELS = frozenset(_NUMBERED.replace("\\", "").lower().replace("world war|", "").replace("super bowl|", "bowl|").split("|"))
+_SMALL_LABELS = frozenset(
+    f"{word}{ending}"
+    for word in "chapter book part act scene volume page section canto stanza lesson letter article figure plate verse".split()
+    for ending in ("", "s")
+) | frozenset("chap. ch. bk. vol. vols. p. pp. fig. figs. sc. pt.".split())
+_JOINTS = frozenset(("and", "or", "to"))
+
+
+def _is_listed(before: str) -> bool:
+    """Whether a label and numerals lead up to here: Books I, II and"""
+    for word in reversed(re.findall(r"[A-Za-z]+\.?", before)):
+        if word in _JOINTS or read_roman(word):
+            continue
+        return word.lower() in _LABELS or word.lower() in _SMALL_LABELS
+    return False
 
 
 def _say_regnal(match: re.Match[str]) -> str | None:
@@ -184,9 +191,9 @@ def _say_lone(match: re.Match[str]) -> str | None:
     value = read_roman(written)
     if value is None or value > 89 or len(set(written)) == 1 and written[0] != "I":
         return None
-    if written == "IV" and (re.search(r"\b(?:an|by|via|the)\s\Z", text_before(match), re.I) or re.match(r"[ -](?:drip|line|bag|pole|fluid|drug|antibiotic|tube|needle|stand)", text_after(match))):
+    if written == "IV" and (word_before(match).lower() in ("an", "by", "via", "the") or re.match(r"[ -](?:drip|line|bag|pole|fluid|drug|antibiotic|tube|needle|stand)", text_after(match))):
         return None
-    if written in ("LI", "XL", "VI") or len(written) == 2 and re.search(r"[A-Z]{2,}[^a-z]*\Z", text_before(match)):
+    if written in ("LI", "XL"):
         return None
     return name_cardinal(value)
 

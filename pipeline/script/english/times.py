@@ -13,7 +13,8 @@ from pipeline.script.english.context import (
     like_case,
 )
 from pipeline.script.english.numbers import name_cardinal, name_decade, name_digits, name_integer, name_label, name_ordinal, name_year
-from pipeline.script.rules import make_rule, text_after, text_before
+from pipeline.script.english.figures import ADDRESS_AFTER, PLACES
+from pipeline.script.rules import make_rule, text_after, text_before, word_before
 
 _DIGITS = "0123456789"
 _MONTH_NAMES = FULL_MONTHS.split("|")
@@ -40,11 +41,6 @@ _LABELS = re.compile(
     r"locker|squadron|number|numbers|no\.|nos\.|page|pages|pp?\.|chapter|line|lines|verse|psalm|hymn|lot|platform|"
     r"agent|unit|car|model|boeing|building|building\sno\.|form|rule|section)\s\Z",
     re.I,
-)
-_PLACES = re.compile(r"\b(?:Room|Flight|Route|Highway|Apartment|Apt\.?|Suite|Bus|Interstate|Channel|Gate|Cell|Extension|Boeing)\s\Z", re.I)
-_ADDRESS_AFTER = re.compile(
-    r"\s(?:[NSEW]\.?\s|North\s|South\s|East\s|West\s)?(?:[A-Z][\w'.]*\s|[0-9]+(?:st|nd|rd|th|d)\s){1,3}"
-    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Place|Court|Ct|Boulevard|Blvd|Square|Terrace|Crescent|Row|Way|Expressway|Highway|Parkway)\b"
 )
 _AM_PM = r"(?: ?(?P<half>[AaPp])\.? ?[Mm](?:\.|\b(?!')))"
 _NOT_JOINED = r"(?<![\w.$£€¥#@/,:-])(?<![0-9]['–])"
@@ -151,7 +147,7 @@ def _say_year(match: re.Match[str]) -> str | None:
     if not 1000 <= year <= 2099:
         return None
     before, after = text_before(match), text_after(match)
-    if _PLACES.search(before) or _ADDRESS_AFTER.match(after):
+    if word_before(match) in PLACES or ADDRESS_AFTER.match(after):
         return name_label(match["x"])
     if _MONTH_BEFORE.search(before) or _MONTH_DAY_BEFORE.search(before):
         return name_year(year)
