@@ -38,9 +38,9 @@ _AFTER_NAMES = {
 _WORDS = {
     "etc": "et cetera", "viz": "namely", "cf": "compare", "ibid": "ibidem", "approx": "approximately", "dept": "department",
     "govt": "government", "gov't": "government", "esp": "especially", "incl": "including", "misc": "miscellaneous",
-    "assoc": "associated", "max": "maximum", "ult": "ultimo", "prox": "proximo", "tho": "though", "altho": "although",
+    "ult": "ultimo", "prox": "proximo", "tho": "though", "altho": "although",
     "vs": "versus", "op. cit": "opere citato", "loc. cit": "loco citato", "et al": "et al", "et seq": "et sequens",
-    "chap": "chapter", "chaps": "chapters", "vols": "volumes", "illus": "illustrated", "bldg": "building",
+    "illus": "illustrated", "bldg": "building",
 }
 # Only before a number: No. 10, vol. ii, p. 12.
 _REFERENCES = {
@@ -53,11 +53,11 @@ _REFERENCES = {
 _MONTHS_ALONE = {}
 # fmt: on
 _FLIPPED = ("c", "ca")
-_NUMBER_AFTER = r"(?=\s?(?:[0-9]|[ivxlcIVXLC]+\b))"
+_NUMBER_AFTER = r"(?=\s?[0-9]|\s[ivxlcIVXLC]+\b)"
 _LATIN = (
     ("for example", r"\b[Ee]\. ?[Gg]\.,?|\beg\.(?=[ ,])"),
     ("that is", r"\b[Ii]\. ?[Ee]\.,?|\bie\.(?=[ ,])"),
-    ("nota bene", r"\bN\. ?B\.(?!\w)"),
+    ("nota bene", r"(?<!, )\bN\. ?B\.(?!\w)"),
     ("also known as", r"\ba\. ?k\. ?a\.(?!\w)"),
 )
 
@@ -120,6 +120,8 @@ def _say_reference(match: re.Match[str]) -> str | None:
     """No. 10; but "No. 10 men came" begins with a sentence."""
     word = match["x"].rstrip(".")
     after, before = text_after(match), text_before(match)
+    if re.match(r"\s?[Ii]\s(?![—–])", after) or (word.isupper() and len(word) < 3 and word not in ("NO", "CH")):
+        return None
     if word in ("No", "no") and re.search(r"(?:\A|[\"'.!?—] ?)\Z", before) and re.match(
         r"\s[0-9,]+ (?!(?:was|is|has|had|of|in|on|and|or|to|at|as|his|its|the|does|looks|stands)\b)[a-z]+(?:s|men|people)\b", after
     ):
@@ -130,8 +132,6 @@ def _say_reference(match: re.Match[str]) -> str | None:
         return None
     if word.lower() in ("sec", "pt", "art", "par", "op", "app", "ver", "n", "ll", "pts", "pl", "ext", "secs", "c", "ca") and not re.match(r"\s?[0-9IVXivx]", after):
         return None
-    if re.match(r"\s?(?:I|i)\s", after) and word.lower() in ("no", "pt", "art", "sec", "par", "op", "n", "c"):
-        return None
     return like_case(word, _REFERENCES[word.lower()]) + ("" if after[:1] == " " else " ")
 
 
@@ -140,7 +140,10 @@ def _say_versus(match: re.Match[str]) -> str:
 
 
 def _say_monsieur(match: re.Match[str]) -> str | None:
-    return "Monsieur"
+    """M. Defarge; but after a name the M. is an initial (Raymond M. Alden)."""
+    before = word_before(match)
+    is_name = before[:1].isupper() and not before.endswith(".") and not re.fullmatch(STARTER, before)
+    return None if is_name else "Monsieur"
 
 
 def _say_latin(said: str):  # type: ignore[no-untyped-def]
@@ -155,10 +158,13 @@ def _say_cent(match: re.Match[str]) -> str:
     return "per cent" + keep_stop(match)
 
 
+_BOOK_SIZES = {"4to": "quarto", "8vo": "octavo", "12mo": "duodecimo", "16mo": "sextodecimo"}
+
+
 def _rules() -> tuple[Rule, ...]:
     dotted_titles = "|".join(sorted((*_TITLES, *(t.upper() for t in _TITLES)), key=len, reverse=True))
     ranks = "|".join(sorted((*map(re.escape, _RANKS), *(t.upper() for t in _RANKS if t not in ("Cap", "Sec", "Corp", "Lady"))), key=len, reverse=True))
-    after_names = "|".join(sorted(_AFTER_NAMES, key=len, reverse=True))
+    after_names = "|".join(sorted((*_AFTER_NAMES, *map(str.upper, _AFTER_NAMES)), key=len, reverse=True))
     return (
         *(make_rule("latin", pattern, _say_latin(said), ["g", "e", "eg", "ie", "b", "a"]) for said, pattern in _LATIN),
         make_rule("street or saint", r"\b(?<![\w'])(?P<x>(?:St|ST)\b\.?)(?=[\s,;:!?)\"'-]|\.?\Z)", _say_saint, "S"),
@@ -176,6 +182,8 @@ def _rules() -> tuple[Rule, ...]:
         make_rule("after a name", r"(?P<x>\b(?:Jr|Sr|Ltd|Inc|Esq))(?=[,;:)]| (?:and|of|was|had|said)\b|\Z)", lambda m: _look_up(m["x"], _AFTER_NAMES) if re.search(r"[A-Z][\w'.]*,?\s\Z", text_before(m)) else None, "JSLIE"),
         make_rule("after a name", r"\b[A-Z]\w+ (?P<x>(?:Ave|Blvd|Rd|Hwy|Expy|Pkwy|hwy))(?=[,;:)]|\Z)", lambda m: _AFTER_NAMES[m["x"].capitalize()], "ABRHEPh"),
         make_rule("reference", rf"(?<![\w'.&-])(?P<x>(?i:{_alternatives(_REFERENCES)})\.){_NUMBER_AFTER}", _say_reference, _REFERENCES),
+        make_rule("reference", r"(?<=[0-9] )(?P<x>vols?\.)(?!\w)", lambda m: ("volumes" if m["x"] == "vols." else "volume") + keep_stop(m), ["vol", "vols"]),
+        make_rule("book size", r"(?<!\w)(?P<x>4to|8vo|12mo|16mo)(?!\w)", lambda m: _BOOK_SIZES[m["x"]], "0123456789"),
         make_rule("number", r"(?<!\w)(?:№|N[°º]) ?(?=[0-9])", "number ", "№N"),
         make_rule("versus", r"(?<=[A-Za-z.'] )(?P<x>v\.)(?= (?:the |[A-Z]))", _say_versus, ["v"]),
         make_rule("versus", r"(?<![\w.'])(?P<x>vs\.?)(?= )", _say_versus, "v"),
@@ -183,7 +191,7 @@ def _rules() -> tuple[Rule, ...]:
         make_rule("per cent", r"\bper cent\.(?=\W)", _say_cent, ["cent"]),
         make_rule("per annum", r"\bper ann\.", says_stop("per annum"), ["ann"]),
         make_rule("manuscript", r"(?<![\w'])(?P<x>MSS?\.)(?!\w)", lambda m: ("manuscripts" if m["x"] == "MSS." else "manuscript") + keep_stop(m, before_any_capital=False), ["ms", "mss"]),
-        make_rule("word", rf"(?<![\w'.&-])(?P<x>(?i:{_alternatives(_WORDS)})\.)(?!\w)", lambda m: None if m["x"] in ("Max.", "Tho.", "Ult.") else _say_word(m), [word.split()[-1].replace("gov't", "t") for word in _WORDS]),
+        make_rule("word", rf"(?<![\w'.&-])(?P<x>(?i:{_alternatives(_WORDS)})\.)(?!\w)", lambda m: None if m["x"] in ("Tho.", "Ult.") else _say_word(m), [word.split()[-1].replace("gov't", "t") for word in _WORDS]),
         make_rule("word", r"(?<![\w'.&-])(?P<x>etc)(?![\w.'])", "et cetera", "e"),
         make_rule("monsieur", rf"(?<![\w.'&-])(?<![A-Z][.] )(?P<x>M\.)(?= (?!{STARTER})(?:de |le |la |du |d')?[A-ZÀ-Þ][a-zà-ÿ'])", _say_monsieur, ["m"]),
         make_rule("months of letters", r"(?<=[0-9]) ?(?P<x>P\.S\.)", "P S", "P"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.script.english.context import STARTER, keep_stop
+from pipeline.script.english.context import FULL_MONTHS, STARTER, WEEKDAYS, keep_stop
 from pipeline.script.rules import make_rule, text_after, text_before
 
 # fmt: off
@@ -45,6 +45,7 @@ _SHORT_WORDS = frozenset(
     "abe ada amy ann ava ben bob boz cal dan deb don dot eli eva eve fay gus guy hal ian ida ira ivy jan jay jed jim joe jon joy kay ken kim kit lee len leo les lew liz lou luc mac max may meg mel mia mo nan nat ned nel pam pat peg pip poe rae ray rex rob rod ron roy "
     "sal sam sid sue tad ted tim tom val van vic viv wes zoe una hmm mmm shh psst brr grr tsk pfft ugh zzz hrm mhm ooh aah pst hm mm ssh nth".split()
 )
+_CALENDAR = frozenset((*FULL_MONTHS.split("|"), *WEEKDAYS.values())) - {"May", "March"}
 _SMALL_WORDS = frozenset("a an and as at but by for from in into nor of off on or over so the to under up upon with yet".split())
 # fmt: on
 _VOWEL = re.compile("[AEIOUYÀ-ÖØ-Ý]")
@@ -60,8 +61,8 @@ def _is_run(match: re.Match[str]) -> bool:
     return bool(_CAPS_BEFORE.search(before) or _CAPS_AFTER.match(after))
 
 
-_CAPS_BEFORE = re.compile(rf"(?<![\w.]){_CAPS}{{2,}}(?:'{_CAPS}+)?[\W_]{{1,4}}(?:[AIO]\b\W{{1,3}})?\Z")
-_CAPS_AFTER = re.compile(rf"[^\w.]{{1,4}}(?:[AIO]\b[^\w.]{{1,3}})?{_CAPS}{{2,}}(?![a-z])")
+_CAPS_BEFORE = re.compile(rf"(?<![\w.]){_CAPS}{{2,}}(?:'{_CAPS}+)?[\W_]{{1,4}}(?:[A-Z]\b\W{{1,3}})?\Z")
+_CAPS_AFTER = re.compile(rf"[^\w.]{{1,4}}(?:[A-Z]\b\.?[^\w.]{{1,3}})?{_CAPS}{{2,}}(?![a-z])")
 
 
 def _say_capitals(match: re.Match[str], in_heading: bool = False) -> str | None:
@@ -92,13 +93,18 @@ def _is_spelled(word: str, is_run: bool) -> bool:
         return False
     if not re.search("[AEIOUÀ-ÖØ-Ý]", word):
         return not (re.search("Y", word) and len(word) < 7 and not re.match("[^AEIOU]{4}|Y", word)) and len(set(word)) > 2
+    if re.match("(?!S[CPTLMNQKW]|SH|TH|CH|PH|WH|[BCFGKPST][LR])[^AEIOUY]{3}", word):
+        return not is_run
     return not is_run and len(word) == 4 and bool(_UNSAYABLE.search(word))
 
 
 def _say_as_word(match: re.Match[str], is_run: bool, in_heading: bool) -> str:
     """Titles keep the capitals of a title; a word that is merely loud gets none, unless it begins a sentence."""
     word = match["x"]
-    is_start = _SENTENCE_START.search(text_before(match, 12)) is not None
+    before = text_before(match, 12)
+    if re.search(rf"{_CAPS}-\Z", before):
+        return word.lower()
+    is_start = _SENTENCE_START.search(before) is not None or word.capitalize() in _CALENDAR
     if is_start or ((is_run or in_heading) and word.lower() not in _SMALL_WORDS):
         return _capitalize(word)
     return word.lower()
@@ -201,6 +207,7 @@ EARLY_RULES = (
 RULES = (
     make_rule("degree", r"(?<![\w.])(?P<x>Ph\. ?D\.?|D\.Phil\.|D\.Sc\.|B\.Sc\.|M\.Sc\.|Litt\. ?D\.|M\.Ed\.|Ed\.D\.)(?!\w)", _say_degree, ["d", "ph", "phil", "sc", "ed"]),
     make_rule("letters", r"(?<![\w.'])(?P<x>[AaPp]\. ?[Mm]\.)(?!\w)", _say_lone_pm, ["m"]),
+    make_rule("letters", r"(?<![\w.'])(?P<x>(?:[A-Z]\.){2,}'?s)\b", lambda m: " ".join(re.findall("[A-Z]", m["x"])) + ("'s" if "'" in m["x"] else "s"), "."),
     make_rule("letters", r"(?<![\w.'])(?P<x>(?:[A-Z]\.){2,}(?:[A-Z]\b(?![\w']))?|(?:[A-Z]\.-?){2,}|[A-Z](?:\.[A-Z])+\b(?!\w))(?!\w)", _say_dotted, _LETTER_STOPS),
     make_rule("letters", r"(?<![\w.'])(?P<x>(?:B\. C|A\. D|U\. S|P\. M|A\. M|N\. Y|M\. P|U\. S\. A|U\. K|P\. S|M\. D|B\. C\. E)\.)(?!\w)", _say_dotted, _LETTER_STOPS),
     make_rule("initials", rf"(?<![\w.'&])(?P<x>(?:[A-ZÀ-Þ]\. ){{1,5}}[A-ZÀ-Þ]\.|[A-ZÀ-Þ]\.)(?!\w)(?!\.)", _say_initial, _LETTER_STOPS),

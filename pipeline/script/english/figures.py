@@ -78,6 +78,8 @@ def _say_mixed(match: re.Match[str]) -> str:
 def _say_range(match: re.Match[str]) -> str | None:
     """10-12 upwards is a range, 3-2 downwards a score; upwards too where a game or a vote is spoken of."""
     first, last = match["first"], match["last"]
+    if len(last) > 4 and "," not in last and len(first) < len(last):
+        return f"{name_digits(first.replace(',', ''))}, {name_digits(last)}"
     low, high = (int(re.sub(r"\D", "", one)) for one in (first, last))
     is_score = word_before(match).lower() in _SCORES or word_after(match) in _SCORED
     is_dash = "–" in match["joint"] or "—" in match["joint"]
@@ -144,6 +146,7 @@ EARLY_RULES = (
 """Before measures: figures whose joints are no arithmetic."""
 
 RULES = (
+    make_rule("cardinals", r"(?<![\w.,$£€/-])(?<![0-9] )[1-9][0-9]{0,2}(?:(?: [0-9]{3})++(?<= 000)|(?: [0-9]{3}){2,}+)(?![\w.,/:-]|\s[0-9])", lambda match: name_integer(match[0].replace(" ", "")), _DIGITS),
     make_rule("number of a place", r"(?<![\w.,$£€/'-])(?P<x>[0-9]{3,5})(?P<letter>[A-E])?(?![\w'-]|[.,:][0-9])", _say_label, _DIGITS),
     make_rule("mixed number", rf"{_BEGIN}{INTEGER}(?:[ -]?[{VULGAR}]|[ -][0-9]{{1,2}}/[0-9]{{1,2}})(?![\w/]|[.,][0-9])", _say_mixed, (_DIGITS, "/" + VULGAR)),
     make_rule("fraction", rf"[{VULGAR}](?![\w])", _say_mixed, VULGAR),

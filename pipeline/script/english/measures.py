@@ -67,7 +67,7 @@ def _say_measure(match: re.Match[str]) -> str | None:
     power = _POWERS.get(match["power"] or "") or {"sq": "square ", "cu": "cubic "}.get((match["kind"] or "").rstrip(". "), "").strip()
     is_adjective = gap == "-" or bool(_DETERMINER.search(text_before(match, 10)) and _NOUN.match(after))
     amount_words = name_amount(amount)
-    stop = keep_stop(match) if dot else ""
+    stop = keep_stop(match, before_any_capital=False) if dot else ""
     if _is_part(amount) and not is_adjective:
         return f"{_name_part(amount, name, power)}{stop}"
     if not (is_one(amount) or is_adjective):
@@ -167,6 +167,7 @@ _KIND = r"(?P<kind>sq\.? ?|cu\.? ?)?"
 _MINUS = "(?P<minus>(?:(?<=[\\s(])|\\A)[-−–]|(?<![\\w])−)?"
 
 RULES = (
+    make_rule("measure", rf"(?<![\w.,$£€/-])(?<![0-9] )(?P<amount>[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+) (?P<unit>km|kg|m|ft|lb|lbs|miles|metres|meters|feet|yards|pounds|tons|tonnes|men|people|years|dollars|francs)\b", lambda m: f"{name_integer(m['amount'].replace(' ', ''))} {_name_many(_UNITS[m['unit']]) if m['unit'] in _UNITS else m['unit']}", _DIGITS),
     make_rule("position", rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º] ?(?P<minutes>{AMOUNT}) ?['′](?: ?(?P<seconds>{AMOUNT}) ?[\"″])?(?: ?(?P<compass>[NSEW])(?![\w'])\.?)?", _say_position, "°º"),
     make_rule("position", rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º](?P<minutes>)(?P<seconds>) ?(?P<compass>[NSEW])(?![\w'])\.?", _say_position, "°º"),
     make_rule("degrees", rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{RANGE}) ?[°º](?: ?(?P<scale>[CFKR])(?:\b(?!')\.?))?(?![\w])", _say_degrees, "°º"),
@@ -174,7 +175,7 @@ RULES = (
     make_rule("longitude", r"\b[Ll]ong\.(?= [0-9])", lambda m: "longitude" if m[0][0] == "l" else "Longitude", "."),
     make_rule("percent", rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:%? ?[-–] ?{AMOUNT})?|{FRACTION}) ?(?P<unit>[%‰])(?P<hyphen>-(?=[a-z]))?(?!\w)", lambda m: _say_percent(m) + ("-" if m["hyphen"] else ""), "%‰"),
     make_rule("feet and inches", rf"{_BEGIN}(?P<feet>[0-9]{{1,3}}) ?['′]-? ?(?P<inches>[0-9]{{1,2}}(?:[ -]?[{VULGAR}]|\.[0-9])?) ?(?:[\"″]|'')", _say_feet_and_inches, "'′"),
-    make_rule("inches", rf"{_BEGIN}(?P<amount>{AMOUNT}) ?(?:″|\"(?![\w]))", _say_inches, "\"″"),
+    make_rule("inches", rf"{_BEGIN}(?P<amount>{AMOUNT})(?: ?″|\"(?![\w]))", _say_inches, "\"″"),
     make_rule("feet", rf"{_BEGIN}(?P<amount>{AMOUNT}) ?′", lambda m: f"{name_amount(m['amount'])} {'foot' if is_one(m['amount']) else 'feet'}", "′"),
     make_rule(
         "measure",

@@ -19,12 +19,14 @@ _NUMBERED = (
     "Number|Mark|Article|Articles|Plate|Table|Section|Sections|Sec\\.|Appendix|Type|Level|Grade|World War|War|Wars|"
     "Apollo|Gemini|Vostok|Voskhod|Salyut|Saturn|Titan|Super Bowl|Superbowl|Vatican|Schedule|Exhibit|Lecture|Essay|Ode|Elegy|"
     "Satire|Epistle|Idyll|Fit|Verse|Stanza|Hymn|Tablet|Movement|Symphony|Quartet|Olympiad|Cohort|Legion|Tale|Story|"
-    "Day|Night|Round|Ward|Division|Corps|Case|Note|Step|Region|Zone|Phase|Class|Rocky|Rambo|Jaws|Godfather|Terminator|"
+    "Group|Groups|Set|Series|Unit|Cycle|Question|Problem|Rule|Law|Theorem|Category|Experiment|Model|Sector|Tier|Generation|"
+    "Chart|Map|Test|Trial|Game|Match|Item|Line|Row|Column|Chorus|Dialogue|Meditation|Concerto|Sonata|Prelude|Fugue|Variation|"
+    "Nocturne|Opus|Century|Day|Night|Round|Ward|Division|Corps|Case|Note|Step|Region|Zone|Phase|Class|Rocky|Rambo|Jaws|Godfather|Terminator|"
     "Halloween|Superman|Alien|Predator|Fantasy|Fighter|Quake|Doom|Diablo|Pentium|Creed|Ghostbusters|Return|Program"
 )
 _LETTERED = frozenset(
     "section sections sec. appendix part parts figure fig. table plate type class level grade exhibit schedule letter letters "
-    "ward division zone region note phase stage group day program title war wars act return story tale case".split()
+    "set series unit cycle question problem rule law model sector tier generation chart map test trial item line row column ward division zone region note phase stage group day program title war wars act return story tale case".split()
 )
 _SINGLE_LETTERS = frozenset("CDLMcdlm")
 _WARS = frozenset("war wars apollo gemini rocky saturn bowl vatican".split())
@@ -85,7 +87,9 @@ def _say_after(match: re.Match[str], label: str) -> str | None:
     after = text_after(match)
     if written in _SINGLE_LETTERS and (label.lower() in _LETTERED or written.islower()):
         return None
-    if written == "I" and not label.lower() in _WARS and (re.match(rf"\s{_VERBS}|'", after) or label.islower()):
+    if written == "I" and label.lower() not in _WARS and (label.islower() or not _I_GOES_ON.match(after)):
+        return None
+    if written == "I" and label.lower() == "no." and not re.match(r"\Z|[,;:.)]", after):
         return None
     if re.match(r"\.\s?[A-Z]\.", after):
         return None
@@ -109,6 +113,7 @@ _SMALL_LABELS = frozenset(
     for word in "chapter book part act scene volume page section canto stanza lesson letter article figure plate verse".split()
     for ending in ("", "s")
 ) | frozenset("chap. ch. bk. vol. vols. p. pp. fig. figs. sc. pt.".split())
+_I_GOES_ON = re.compile(r"\Z|[.,:;!?)\]\"—–-]|\s(?:of|and|or|to|in|on|by|at|with|begins|opens|ends|deals|is|was)\b|\s[A-Z\"'(—–]")
 _JOINTS = frozenset(("and", "or", "to"))
 
 
@@ -123,7 +128,7 @@ def _is_listed(before: str) -> bool:
 
 def _say_regnal(match: re.Match[str]) -> str | None:
     """Henry VIII, Louis XIV's; a name nobody reigned under too, if the numeral can't be a word (Hamilton III)."""
-    name, written = match["name"], match["x"]
+    name, written = match["name"], match["x"].rstrip(".")
     value = read_roman(written)
     after, before = text_after(match), text_before(match)
     if value is None or value > 40 or name.lower() in _NOT_A_NAME:
@@ -151,8 +156,13 @@ def _say_regnal(match: re.Match[str]) -> str | None:
 
 
 def _say_roman_ordinal(match: re.Match[str]) -> str | None:
-    value = read_roman(match["x"] if "x" in match.re.groupindex else match[1])
-    return name_ordinal(value) if value else None
+    """XIXth; Henry VIIIth is Henry the eighth."""
+    value = read_roman(match[1])
+    if not value or (len(match[1]) == 1 and match[0] not in ("Xth", "Vth", "Ist", "Lth", "Cth")):
+        return None
+    before = word_before(match)
+    is_name = before[:1].isupper() and before.lower() not in ("the", "and", "a", "an", "of", "in", "on")
+    return ("the " if is_name else "") + name_ordinal(value)
 
 
 def _say_century(match: re.Match[str]) -> str | None:
@@ -227,14 +237,14 @@ HEADING_RULES = (
 RULES = (
     make_rule("roman numeral", f"[{_U}]++", _say_unicode, "".join(map(chr, range(0x2160, 0x2189)))),
     make_rule("roman numeral", r"\A[\"'(\[]*(?P<x>[IVXLC]{2,})(?=[.\"')\]]*\Z)", _say_whole, _CAPITALS),
-    make_rule("roman ordinal", r"(?<![\w'])([IVXLCDM]{1,12}+)(?:th|st|nd|rd|d)\b", lambda m: _say_roman_ordinal(m) if len(m[1]) > 1 or m[0] in ("Xth", "Vth", "Ist", "Lth", "Cth") else None, _CAPITALS),
+    make_rule("roman ordinal", r"(?<![\w'])([IVXLCDM]{1,12}+)(?:th|st|nd|rd|d)\b", _say_roman_ordinal, _CAPITALS),
     make_rule("roman ordinal", r"(?<![\w'])(?P<x>[IVXLC]{1,9}+)(?= (?:[Cc]entur|[Dd]ynast|Olympiad|Corps|Legion|Army Corps))", _say_century, _CAPITALS),
     make_rule("roman numeral", r"(?<=[A-Za-z.][ -])(?P<x>[IVXLC]{1,9}+)(?![\w'’]*[\w])(?!-[a-z])", _say_numbered, _CAPITALS),
     make_rule("roman numeral", r"(?<=[a-zA-Z.] )(?P<x>[ivxl]{1,9}+)(?![\w'])", _say_small_numbered, _SMALL),
     make_rule("roman numeral", r"(?<=[ivxlcIVXLC])(?:, | ?[-–—] ?|,? and |,? or | to |,? & )(?P<x>[IVXLC]{1,9}+|[ivxl]{1,9}+)(?![\w'])", _say_next_numbered, _CAPITALS + _SMALL),
     make_rule("roman numeral", r"(?<=\()(?P<x>i{1,3}|iv|vi{0,3}|ix|xi{1,3})(?=\))", _say_page, "iv"),
     make_rule("roman numeral", r"\b(?<!\w')(?P<x>WW(?:I{1,2}|1|2))(?!\w)", lambda m: "World War " + ("One" if m["x"] in ("WWI", "WW1") else "Two"), "W"),
-    make_rule("roman ordinal", r"\b(?P<name>[A-ZÀ-Þ][\w'-]{1,30}+) (?P<x>[IVX]{1,7}+)(?![\w-])(?!'(?!s\b)\w)", _say_regnal, "IVX"),
+    make_rule("roman ordinal", r"\b(?P<name>[A-ZÀ-Þ][\w'-]{1,30}+) (?P<x>[IVX]{1,7}+(?:\.(?= [a-z]))?)(?![\w-])(?!'(?!s\b)\w)", _say_regnal, "IVX"),
     make_rule("roman ordinal", r"\b(?:the|The|THE) (?P<x>[IVX]{2,7}+)(?![\w'-])(?= [a-z])", _say_the, "IVX"),
     make_rule("year", r"\b(?<!')(?P<x>M[CDXLVIM]{3,})\b", _say_year, "M"),
     make_rule("roman numeral", r"(?<![\w'.&/-])(?P<x>[IVX]{2,7}+)(?![\w&/-])(?!'(?!s\b)\w)(?!\.[A-Z])", _say_lone, "IVX"),

@@ -29,7 +29,7 @@ _COUNTED = (
 )
 _COUNTED_AFTER = re.compile(rf"\s(?:[a-z]+-)?{_COUNTED}")
 _YEAR_STRONG = re.compile(
-    rf"\b(?:in|since|until|till|circa|year|years|anno|A\.?D\.?|c(?:a)?\.|early|late|mid|spring|summer|autumn|fall|winter|"
+    rf"\b(?:in|since|until|till|circa|year|years|anno|A\.?D\.?|c(?:a)?\.|early|late|mid|spring|summer|autumn|fall|winter|edition|copyright|published|"
     rf"of|class\sof|easter|christmas|in\sthe\syear\sof|by|during|throughout)[\s-]\Z",
     re.I,
 )
@@ -198,7 +198,14 @@ def _say_short_decade(match: re.Match[str]) -> str | None:
     return name_decade(match["decade"])
 
 
-def _say_open_year(match: re.Match[str]) -> str:
+def _say_open_year(match: re.Match[str]) -> str | None:
+    """18—, where a year stands; "he was only 18—" is cut off."""
+    if not re.search(
+        rf"(?:\A[\"'(]?|\b(?:in|of|year|since|until|till|before|after|from|to|about|spring|summer|autumn|winter|{FULL_MONTHS}),?\s|[0-9](?:st|nd|rd|th|d)?,\s)\Z",
+        text_before(match),
+        re.I,
+    ) and not re.search("——|--", match["x"]):
+        return None
     written = match["x"][:-1] if match["x"][-1] in "-–" else match["x"]
     figures = re.sub(r"\D", "", written)
     if len(figures) == 2:
@@ -215,10 +222,10 @@ def _say_short_year(match: re.Match[str]) -> str:
 RULES = (
     make_rule("date", rf"{_NOT_JOINED}(?P<year>[0-9]{{4}})([-/])(?P<month>[0-9]{{1,2}})\2(?P<day>[0-9]{{1,2}})(?![\w/-])", _say_iso_date, _DIGITS),
     make_rule("date", rf"{_NOT_JOINED}([0-9]{{1,2}})([/.-])([0-9]{{1,2}})\2([0-9]{{4}}|(?<=/)[0-9]{{2}})(?![\w/-]|\.[0-9])", _say_slash_date, _DIGITS),
-    make_rule("weekday", r"\b(?P<x>(?:Mon|Tues?|Weds?|Thur?s?|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))", _say_weekday, (_DIGITS + "JFMASOND", "MTWFS")),
+    make_rule("weekday", r"\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))", _say_weekday, (_DIGITS + "JFMASOND", "MTWFS")),
     make_rule("weekday", r"\b(?:[Oo]n|[Nn]ext|[Ll]ast|[Ee]very|[Ff]rom|to|until) (?P<x>(?:Mon|Tues|Weds?|Thurs|Fri|Sat|Sun)\.)(?=,| [a-z(0-9])", _say_weekday, ["mon", "tues", "wed", "weds", "thurs", "fri", "sat", "sun"]),
-    make_rule("weekday", r"\b(?P<x>(?:Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)\b\.?)(?=[-–](?:Mon|Tue|Wed|Thu|Fri|Sat|Sun))", _say_weekday, "MTWFS"),
-    make_rule("weekday", r"(?<=[-–])(?P<x>(?:Tues?|Wed|Thur?s?|Fri|Sat|Sun)\b\.?)(?<=[a-z.])(?![\w-])", lambda m: _say_weekday(m) if re.search(r"(?:Mon|Tues?|Wed|Thur?s?|Fri|Sat)\.?[-–]\Z", text_before(m)) else None, "-–"),
+    make_rule("weekday", r"\b(?P<x>(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b\.?)(?=[-–](?:Mon|Tue|Wed|Thu|Fri|Sat|Sun))", _say_weekday, "MTWFS"),
+    make_rule("weekday", r"(?<=[-–])(?P<x>(?:Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b\.?)(?<=[a-z.])(?![\w-])", lambda m: _say_weekday(m) if re.search(r"(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat)\.?[-–]\Z", text_before(m)) else None, "-–"),
     make_rule("month", r"\b(?P<x>(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?),?[ -](?=(?:the )?[0-9])", _say_month, _DIGITS, re.I),
     make_rule("month", r"(?<=[0-9])(?:st|nd|rd|th|d)?(?: of)?[ -](?P<x>(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)", lambda m: _say_month(m) + (keep_stop(m) if m["x"][-1] == "." else ""), _DIGITS, re.I),
     make_rule("month", r"\b(?P<x>(?:Jan|Feb|Aug|Sept|Oct|Nov|Dec)\.)(?=,| [a-z])", _say_month, ["jan", "feb", "aug", "sept", "oct", "nov", "dec"]),
