@@ -48,11 +48,11 @@ _REFERENCES = {
     "pgs": "pages", "ch": "chapter", "chap": "chapter", "chaps": "chapters", "chs": "chapters", "fig": "figure", "figs": "figures",
     "sec": "section", "secs": "sections", "sect": "section", "art": "article", "arts": "articles", "par": "paragraph", "para": "paragraph",
     "bk": "book", "bks": "books", "pt": "part", "pts": "parts", "op": "opus", "pl": "plate", "sc": "scene", "apt": "apartment",
-    "ext": "extension", "app": "appendix", "ver": "verse", "ll": "lines", "n": "note", "nn": "notes", "c": "circa", "ca": "circa",
+    "ext": "extension", "app": "appendix", "ver": "verse", "ll": "lines", "n": "note", "nn": "notes", "c": "circa", "ca": "circa", "b": "born", "d": "died", "fl": "flourished", "r": "reigned",
 }
 _MONTHS_ALONE = {}
 # fmt: on
-_FLIPPED = ("c", "ca")
+_DATED = ("c", "ca", "b", "d", "fl", "r")
 _NUMBER_AFTER = r"(?=\s?[0-9]|\s[ivxlcIVXLC]+\b)"
 _LATIN = (
     ("for example", r"\b[Ee]\. ?[Gg]\.,?|\beg\.(?=[ ,])"),
@@ -123,12 +123,12 @@ def _say_reference(match: re.Match[str]) -> str | None:
     if re.match(r"\s?[Ii]\s(?![—–])", after) or (word.isupper() and len(word) < 3 and word not in ("NO", "CH")):
         return None
     if word in ("No", "no") and re.search(r"(?:\A|[\"'.!?—] ?)\Z", before) and re.match(
-        r"\s[0-9,]+ (?!(?:was|is|has|had|of|in|on|and|or|to|at|as|his|its|the|does|looks|stands)\b)[a-z]+(?:s|men|people)\b", after
+        r"\s[0-9,]+ (?!(?:was|is|has|had|of|in|on|and|or|to|at|as|his|its|the|does|looks|stands)\b)[a-z]*(?:s|men|people)\b", after
     ):
         return None
     if word in ("c", "ca", "n", "ch", "art", "sec", "par") and not word[0].islower() and word not in ("Ch", "Art", "Sec", "Par"):
         return None
-    if word.lower() in _FLIPPED and not re.match(r"\s?[0-9]{3,4}(?![0-9,])|\s?[0-9]+ [AB]\.?", after):
+    if word.lower() in _DATED and not re.match(r"\s?[0-9]{3,4}(?![0-9,])|\s?[0-9]+ [AB]\.?", after):
         return None
     if word.lower() in ("sec", "pt", "art", "par", "op", "app", "ver", "n", "ll", "pts", "pl", "ext", "secs", "c", "ca") and not re.match(r"\s?[0-9IVXivx]", after):
         return None

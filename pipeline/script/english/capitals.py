@@ -22,7 +22,7 @@ _AS_LETTERS = frozenset(
     "ER-NOT ICU EMT EKG ECG MRI CAT-NOT DNA RNA HIV STD UTI ADHD OCD PTSD IVF AA RSVP ASAP FYI DIY BBQ BYOB ETA ETD AKA "
     "AWACS-NOT JFK LBJ FDR RAF SAS SS RN RAAF USAF USMC USN HMS USS POW MIA KIA IRA ANC PLO KGB GRU MI NKVD OSS SOE "
     "YMCA YWCA NAACP ACLU AARP UCLA USC NYU MIT LSE PHD MBA BA MA-NOT MD-NOT GP MP MPS QC KC JP HQ HR PR-NOT IT-NOT AI VR AR-NOT "
-    "URL HTML HTTP HTTPS CSS XML PDF USB CPU GPU OS API SQL LCD LED LOL OMG WTF IMO GOP NRA NBA NFL NHL MLB NCAA ESPN "
+    "ISBN ISSN URL HTML HTTP HTTPS CSS XML PDF USB CPU GPU OS API SQL LCD LED LOL OMG WTF IMO GOP NRA NBA NFL NHL MLB NCAA ESPN "
     "GMT UTC EST EDT PST PDT CST BST AD BC BCE CE RPG TNT DDT PVC CFC IMF WTO WHO-NOT NHS IBM GE GM-NOT BMW AT&T UPS FAA "
     "CB CIO CPA CPR CCTV DMV EFL ESL GCSE GED IPO LP LLC MO-NOT OAP PTA RIP SAT-NOT SOS UV VC VD VHF UHF VE VJ WC XL XXL UAV FM NYC LA "
     "LSD PCP THC MDMA IV ID DA DI-NOT ETC-NOT AOL MSN UPI AP-NOT TLC TB HP BP IP ISP PO KO KKK SDP-NOT CID DCI DOA APB DUI DWI BMX UAW AFL CIO AK".split()
@@ -30,7 +30,7 @@ _AS_LETTERS = frozenset(
 # Short words and names that aren't letters, in capitals or not; longer ones are words unless listed above.
 _SHORT_WORDS = frozenset(
     "a i o ad ah al am an as at aw ax be bo by do ed eh em en er ex go ha he hi ho if in is it jo la lo ma me mr my no of oh on op or ow ox pa pi "
-    "re sh si so st to uh um un up us we ya ye yo ty vi "
+    "re sh si so st to uh um up us we ya ye yo ty vi "
     "ace act add ado ads age ago aha aid ail aim air ale all and ant any ape apt arc are ark arm art ash ask asp ass ate awe awl axe aye "
     "bad bag ban bar bat bay bed bee beg bet bid big bin bit boa bob bog boo bow box boy bra bud bug bum bun bus but buy bye "
     "cab cad cam can cap car cat caw cob cod cog con coo cop cot cow cox coy cry cub cud cue cup cur cut "
@@ -192,11 +192,14 @@ def _say_oath(match: re.Match[str]) -> str | None:
     return said and (said.capitalize() if match[1].isupper() else said)
 
 
-_TITLE_BEFORE = r"(?:M(?:r|rs|iss|s|me|lle|onsieur|adame|essrs)\.?|Lord|Lady|Sir|Captain|Capt\.|Count|Countess|Colonel|Col\.|Doctor|Dr\.|General|Prince|Princess|Duke|Duchess|Baron|Major|Marquis|Earl|Dean|Bishop|Father|Professor|of|at|in|to|from|near|called|de|von|General)"
+_TITLE_BEFORE = r"(?:M(?:r|rs|iss|s|me|lle|onsieur|adame|essrs)\.?|Lord|Lady|Sir|Captain|Capt\.|Count|Countess|Colonel|Col\.|Doctor|Dr\.|General|Prince|Princess|Duke|Duchess|Baron|Major|Marquis|Earl|Dean|Bishop|Father|Professor|of|at|in|to|from|near|called|certain|de|von)"
 
 _LETTER_STOPS = list("abcdefghijklmnopqrstuvwxyzàáâäçèéêëìíîïñòóôöøùúûüý")
 
 EARLY_RULES = (
+    make_rule("letters", r"(?<![\w'&])(?P<x>AT&T|A&P|R&B|R&D|B&B|B&O|Q&A|M&M|P&O|S&P|A&E|D&D|H&M|P&L|B&W|M&S)(?!\w)", lambda m: " and ".join(" ".join(part) for part in m["x"].split("&")), "&"),
+    make_rule("blank", r"(?<![\w'])(?:——+|—|⸺|--+)(?=th\b)", "blank", "—⸺-"),
+    make_rule("blank", r"(?<![\w'])(?:——+|⸺)(?=shire\b)", "Blank", "—⸺"),
     make_rule("blank", r"(?<![\w'])(?P<x>[A-Z](?:——+|——|⸺|—|--+|____*)(?=(?:shire|ville|town|ham|burgh?|sky|berg)\b))", "Blank", "—⸺-_"),
     make_rule("blank", rf"\b{_TITLE_BEFORE} (?P<x>(?P<letter>[A-Z])(?:—{{1,4}}|⸺|--{{1,3}}|_{{2,}}))(?=[\s.,;:!?')\"]|\Z)", _say_censored, "—⸺-_"),
     make_rule("blank", r"(?<![\w'])(?P<x>(?P<letter>[B-HJ-NP-Z])(?:——+|⸺))(?=[\s.,;:!?')\"]|\Z)", _say_censored, "—⸺"),
@@ -205,6 +208,8 @@ EARLY_RULES = (
 )
 
 RULES = (
+    make_rule("degree", r"(?<![\w.])(?P<x>PhD)(?=s?\b)", "P H D", "P"),
+    make_rule("article", r"(?<=[A-Z]{2} )A(?= [A-Z]{2})", "a", "A"),
     make_rule("degree", r"(?<![\w.])(?P<x>Ph\. ?D\.?|D\.Phil\.|D\.Sc\.|B\.Sc\.|M\.Sc\.|Litt\. ?D\.|M\.Ed\.|Ed\.D\.)(?!\w)", _say_degree, ["d", "ph", "phil", "sc", "ed"]),
     make_rule("letters", r"(?<![\w.'])(?P<x>[AaPp]\. ?[Mm]\.)(?!\w)", _say_lone_pm, ["m"]),
     make_rule("letters", r"(?<![\w.'])(?P<x>(?:[A-Z]\.){2,}'?s)\b", lambda m: " ".join(re.findall("[A-Z]", m["x"])) + ("'s" if "'" in m["x"] else "s"), "."),
@@ -212,7 +217,6 @@ RULES = (
     make_rule("letters", r"(?<![\w.'])(?P<x>(?:B\. C|A\. D|U\. S|P\. M|A\. M|N\. Y|M\. P|U\. S\. A|U\. K|P\. S|M\. D|B\. C\. E)\.)(?!\w)", _say_dotted, _LETTER_STOPS),
     make_rule("initials", rf"(?<![\w.'&])(?P<x>(?:[A-ZÀ-Þ]\. ){{1,5}}[A-ZÀ-Þ]\.|[A-ZÀ-Þ]\.)(?!\w)(?!\.)", _say_initial, _LETTER_STOPS),
     make_rule("letters", r"(?<![\w.'&])(?P<x>q\.v\.|p\.p\.|s\.v\.|r\.s\.v\.p\.|n\.d\.|d\.v\.)", _say_dotted, ["v", "p", "d"]),
-    make_rule("letters", r"(?<![\w'&])(?P<x>AT&T|A&P|R&B|R&D|B&B|B&O|Q&A|M&M|P&O|S&P|A&E|D&D|H&M|P&L)(?!\w)", lambda m: " and ".join(" ".join(part) for part in m["x"].split("&")), "&"),
     make_rule("capitals", rf"(?<![\w.'@/-])(?P<x>{_CAPS}+'{_CAPS}+(?:'{_CAPS}+)?)(?![\w'])", _say_contraction, "'"),
     make_rule("capitals", r"(?<![\w.@'])(?P<x>[A-Z]{2,5})s(?![\w])", _say_plural, "s"),
     make_rule("capitals", rf"(?<![\w@_])(?P<x>{_CAPS}{{2,}}+)(?![\w@_])", _say_capitals),

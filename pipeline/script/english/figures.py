@@ -106,7 +106,7 @@ def _say_old_ordinal(match: re.Match[str]) -> str:
 
 
 def _say_label(match: re.Match[str]) -> str | None:
-    written, letter = match["x"], match["letter"]
+    written, letter = match["x"].rstrip("ABCDE"), match["letter"]
     word, after = word_before(match), text_after(match, 60)
     if letter:
         return f"{name_label(written)} {letter}" if re.match(r"\s[A-Z]", after) or word in PLACES else None
@@ -120,7 +120,7 @@ def _say_mixture(match: re.Match[str]) -> str | None:
     parts = re.findall(r"[0-9]+|[^\W\d_]+", match[0])
     if not (parts[1:] and any(part[0].isdigit() for part in parts)):
         return None
-    words = []
+    words: list[str] = []
     for part in parts:
         if part.isdigit():
             words.append(name_digits(part) if part[0] == "0" and len(part) > 1 or len(part) > 4 else name_integer(part))
@@ -141,13 +141,15 @@ EARLY_RULES = (
     make_rule("telephone", r"(?<![\w.,$£€/-])(?:\+[0-9]{1,3}(?:[ -][0-9]{2,5}){2,5}|0[0-9]{2,4} [0-9]{3,4} [0-9]{3,4})(?![\w-]|\.[0-9])", _say_phone, _DIGITS),
     make_rule("figures", r"(?<![\w.,$£€/-])(?:[0-9]{1,7}-){3,5}[0-9]{1,7}(?![\w-])", _say_groups, (_DIGITS, "-")),
     make_rule("figures", r"(?<![\w.,$£€/-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])", _say_groups, (_DIGITS, "-")),
+    make_rule("version", r"(?<![\w.-])v(?=[0-9]{1,3}\.[0-9])", "version ", (_DIGITS, "v")),
+    make_rule("emergency number", r"\b(?i:call|called|calling|calls|dial|dialled|dialed|dialling|dialing|phone|phoned|ring|rang) (?P<x>[0-9]11|999|112|000)(?![\w]|[.,:-][0-9])", lambda match: name_digits(match["x"]), _DIGITS),
     make_rule("version", r"(?<![\w.,$£€/-])[0-9]{1,4}(?:\.[0-9]{1,4}){2,6}(?![\w]|\.[0-9])", _say_dotted, (_DIGITS, ".")),
 )
 """Before measures: figures whose joints are no arithmetic."""
 
 RULES = (
     make_rule("cardinals", r"(?<![\w.,$£€/-])(?<![0-9] )[1-9][0-9]{0,2}(?:(?: [0-9]{3})++(?<= 000)|(?: [0-9]{3}){2,}+)(?![\w.,/:-]|\s[0-9])", lambda match: name_integer(match[0].replace(" ", "")), _DIGITS),
-    make_rule("number of a place", r"(?<![\w.,$£€/'-])(?P<x>[0-9]{3,5})(?P<letter>[A-E])?(?![\w'-]|[.,:][0-9])", _say_label, _DIGITS),
+    make_rule("number of a place", r"(?<![\w.,$£€/'-])(?P<x>[0-9]{3,5}(?P<letter>[A-E])?)(?![\w'-]|[.,:][0-9])", _say_label, _DIGITS),
     make_rule("mixed number", rf"{_BEGIN}{INTEGER}(?:[ -]?[{VULGAR}]|[ -][0-9]{{1,2}}/[0-9]{{1,2}})(?![\w/]|[.,][0-9])", _say_mixed, (_DIGITS, "/" + VULGAR)),
     make_rule("fraction", rf"[{VULGAR}](?![\w])", _say_mixed, VULGAR),
     make_rule("fraction", r"(?<![\w.,$£€¥#/-])(?P<top>[0-9]{1,3}) ?[/⁄] ?(?P<bottom>[0-9]{1,3})(?:ths?|rds?|nds?)?(?![\w/%]|[.,-][0-9])", _say_fraction, (_DIGITS, "/⁄"), re.I),
@@ -159,7 +161,7 @@ RULES = (
     make_rule("decimals", rf"(?<![\w.,$£€¥#§^@])\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
     make_rule("cardinals", rf"{_BEGIN}{INTEGER}{_END}", lambda match: name_integer(match[0]), _DIGITS),
     make_rule("minus", r"(?:(?<=[\s(\[=])|\A)[-−](?=\.?[0-9])|−(?= ?[0-9a-z])", "minus ", "-−"),
-    make_rule("figures and letters", r"(?<![\w.@/#$£€¥%^&-])(?=[0-9A-Za-z-]*[0-9])(?=[0-9A-Za-z-]*[A-Za-z])(?:[0-9]{1,6}[A-Za-z]{1,3}|[A-Za-z]{1,6}-?[0-9]{1,6})(?:[A-Za-z]{1,3}[0-9]{1,4}){0,3}[A-Za-z]?(?![\w%^@]|[.,:/-][0-9])", _say_mixture, _DIGITS),
+    make_rule("figures and letters", r"(?<![\w.@/#$£€¥%^&-])(?=[0-9A-Za-z-]*[0-9])(?=[0-9A-Za-z-]*[A-Za-z])(?:[0-9]{1,6}[A-Za-z]{1,3}|[A-Za-z]{1,6}-?[0-9]{1,6})(?:-?[A-Za-z]{1,3}[0-9]{1,4}){0,3}[A-Za-z]?(?![\w%^@]|[.,:/-][0-9])", _say_mixture, _DIGITS),
 )
 
 _ = AMOUNT, _say_negative, _NUMBER

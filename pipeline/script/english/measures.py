@@ -107,7 +107,7 @@ def _say_feet_and_inches(match: re.Match[str]) -> str:
 def _say_inches(match: re.Match[str]) -> str | None:
     """12" where no speech is open."""
     before = match.string[max(0, match.start() - 400) : match.start()]
-    if before.count('"') % 2:
+    if len(re.findall('(?<![0-9])"', before)) % 2:
         return None
     is_adjective = _DETERMINER.search(text_before(match, 10)) and _NOUN.match(text_after(match))
     return name_amount(match["amount"]) + ("-inch" if is_adjective else " inch" if is_one(match["amount"]) else " inches")
@@ -118,7 +118,7 @@ def _say_degrees(match: re.Match[str]) -> str:
     scale = {"F": " Fahrenheit", "C": " Celsius", "K": " Kelvin", "R": " Réaumur"}.get((match["scale"] or "").upper(), "")
     after = text_after(match)
     is_adjective = re.match(r"[ -](?:angle|turn|bend|slope|arc|heat|weather|view|panorama|incline|rotation|mark|day|fever|cold|water)\b", after)
-    number = name_amount(match["amount"])
+    number = name_amount(match["amount"].replace("°", ""))
     noun = "degree" if is_one(match["amount"]) or is_adjective else "degrees"
     dot = keep_stop(match) if match[0].endswith(".") else ""
     joint = "-" if is_adjective and " " not in number else " "
@@ -170,7 +170,7 @@ RULES = (
     make_rule("measure", rf"(?<![\w.,$£€/-])(?<![0-9] )(?P<amount>[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+) (?P<unit>km|kg|m|ft|lb|lbs|miles|metres|meters|feet|yards|pounds|tons|tonnes|men|people|years|dollars|francs)\b", lambda m: f"{name_integer(m['amount'].replace(' ', ''))} {_name_many(_UNITS[m['unit']]) if m['unit'] in _UNITS else m['unit']}", _DIGITS),
     make_rule("position", rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º] ?(?P<minutes>{AMOUNT}) ?['′](?: ?(?P<seconds>{AMOUNT}) ?[\"″])?(?: ?(?P<compass>[NSEW])(?![\w'])\.?)?", _say_position, "°º"),
     make_rule("position", rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º](?P<minutes>)(?P<seconds>) ?(?P<compass>[NSEW])(?![\w'])\.?", _say_position, "°º"),
-    make_rule("degrees", rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{RANGE}) ?[°º](?: ?(?P<scale>[CFKR])(?:\b(?!')\.?))?(?![\w])", _say_degrees, "°º"),
+    make_rule("degrees", rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:°? ?[-–] ?{AMOUNT}| to {AMOUNT})?) ?[°º](?: ?(?P<scale>[CFKR])(?:\b(?!')\.?))?(?![\w])", _say_degrees, "°º"),
     make_rule("latitude", r"\b[Ll]at\.(?= [0-9])", lambda m: "latitude" if m[0][0] == "l" else "Latitude", "."),
     make_rule("longitude", r"\b[Ll]ong\.(?= [0-9])", lambda m: "longitude" if m[0][0] == "l" else "Longitude", "."),
     make_rule("percent", rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:%? ?[-–] ?{AMOUNT})?|{FRACTION}) ?(?P<unit>[%‰])(?P<hyphen>-(?=[a-z]))?(?!\w)", lambda m: _say_percent(m) + ("-" if m["hyphen"] else ""), "%‰"),
@@ -184,6 +184,6 @@ RULES = (
         _DIGITS_AND_SIGNS,
     ),
     make_rule("power", r"(?<![\w.])(?P<base>[0-9]{1,15}|[A-Za-z]{1,2})(?:(?P<raised>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|\^(?P<written>-?[0-9a-z]{1,4}))(?!\w)", _say_power, "⁰¹²³⁴⁵⁶⁷⁸⁹^"),
-    make_rule("by", r"(?<=[0-9]) ?[×xX] ?(?=[0-9.])", _say_by, "×xX"),
+    make_rule("by", rf"(?:(?<=[0-9{VULGAR}])|(?<=[0-9]['\"′″])) ?[×xX] ?(?=[0-9.{VULGAR}])", _say_by, "×xX"),
     make_rule("by", r"(?:ft|in|cm|m|mm|feet|inches|yards|meters|metres)\.?(?P<x> ?[×x] ?)(?=[0-9])", _say_by, "×x"),
 )

@@ -34,6 +34,7 @@ _NOT_A_NOUN = (
     "here there all every both worth extra today tonight cash"
 ).split()
 _NOUN = re.compile(rf"\s(?!(?:{'|'.join(_NOT_A_NOUN)})\b)(?P<noun>[a-z]{{3,}})\b(?<!ed)(?<!ing)(?<!ly)")
+_MONEY = re.compile(r"\s(?:bills?|notes?|coins?|pieces?|banknotes?|tickets?|stamps?|cheques?|checks?|chips?)\b")
 _PENCE = {1: "a penny", 2: "twopence", 3: "threepence", 4: "fourpence", 5: "fivepence", 6: "sixpence",
           7: "sevenpence", 8: "eightpence", 9: "ninepence", 10: "tenpence", 11: "elevenpence"}  # fmt: skip
 
@@ -67,7 +68,8 @@ def _say_sum(match: re.Match[str]) -> str | None:
 
 def _is_adjective(match: re.Match[str]) -> bool:
     """Whether a noun follows that the sum tells of: a $20 bill, but not "the $20 was his"."""
-    return bool(_DETERMINER.search(text_before(match, 10)) and _NOUN.match(text_after(match)))
+    after = text_after(match)
+    return bool(_MONEY.match(after) or (_DETERMINER.search(text_before(match, 10)) and _NOUN.match(after)))
 
 
 def _say_pounds(match: re.Match[str]) -> str:

@@ -133,15 +133,15 @@ def _say_regnal(match: re.Match[str]) -> str | None:
     after, before = text_after(match), text_before(match)
     if value is None or value > 40 or name.lower() in _NOT_A_NAME:
         return None
-    if re.match(rf"\.\s(?!{STARTER})[A-Z]|\.[A-Z]", after) and len(written) == 1:
-        return None
     if len(written) == 1:
         is_royal = re.fullmatch(_ROYAL, name, re.I) is not None
-        is_ruler = re.search(rf"\b(?:{_RULERS})\s(?:[A-Z]\w+\s)?{name}\s\Z", before) is not None
+        is_ruler = re.search(rf"\b(?:{_RULERS})\s(?:[A-Z]\w+\s)?[\w'-]+\s\Z", before) is not None
+        if not is_ruler and re.match(rf"\.\s(?!{STARTER})[A-Z]|\.[A-Z]", after):
+            return None
         if written == "I":
             if not (is_ruler or is_royal) or re.match(rf"\s{_VERBS}", after) and not is_ruler:
                 return None
-            is_named = is_ruler or re.search(rf"\b(?:of|under|by|from|to|with|and|or|that|when|[Aa]gainst|after|before)\s{name}\s\Z", before)
+            is_named = is_ruler or re.search(rf"\b(?:of|under|by|from|to|with|and|or|that|when|[Aa]gainst|after|before)\s[\w'-]+\s\Z", before)
             if not is_named or not re.match(r"'s\b|[,.;:)!?\"—–-]|\Z|\s(?:of|and|or|in|to|from|as|at|by|on|was|had|is|who)\b", after):
                 return None
             return f"the {name_ordinal(value)}"
@@ -242,6 +242,7 @@ RULES = (
     make_rule("roman numeral", r"(?<=[A-Za-z.][ -])(?P<x>[IVXLC]{1,9}+)(?![\w'’]*[\w])(?!-[a-z])", _say_numbered, _CAPITALS),
     make_rule("roman numeral", r"(?<=[a-zA-Z.] )(?P<x>[ivxl]{1,9}+)(?![\w'])", _say_small_numbered, _SMALL),
     make_rule("roman numeral", r"(?<=[ivxlcIVXLC])(?:, | ?[-–—] ?|,? and |,? or | to |,? & )(?P<x>[IVXLC]{1,9}+|[ivxl]{1,9}+)(?![\w'])", _say_next_numbered, _CAPITALS + _SMALL),
+    make_rule("range", r"(?<=[ivxlcIVXLC])(?P<x> ?[-–—] ?)(?=[IVXLCivxl]{1,9}+(?!\w))", lambda m: " to " if _is_listed(text_before(m)) else None, ("-–—", _CAPITALS + _SMALL)),
     make_rule("roman numeral", r"(?<=\()(?P<x>i{1,3}|iv|vi{0,3}|ix|xi{1,3})(?=\))", _say_page, "iv"),
     make_rule("roman numeral", r"\b(?<!\w')(?P<x>WW(?:I{1,2}|1|2))(?!\w)", lambda m: "World War " + ("One" if m["x"] in ("WWI", "WW1") else "Two"), "W"),
     make_rule("roman ordinal", r"\b(?P<name>[A-ZÀ-Þ][\w'-]{1,30}+) (?P<x>[IVX]{1,7}+(?:\.(?= [a-z]))?)(?![\w-])(?!'(?!s\b)\w)", _say_regnal, "IVX"),

@@ -29,7 +29,7 @@ _COUNTED = (
 )
 _COUNTED_AFTER = re.compile(rf"\s(?:[a-z]+-)?{_COUNTED}")
 _YEAR_STRONG = re.compile(
-    rf"\b(?:in|since|until|till|circa|year|years|anno|A\.?D\.?|c(?:a)?\.|early|late|mid|spring|summer|autumn|fall|winter|edition|copyright|published|"
+    rf"\b(?:in|since|until|till|circa|year|years|anno|A\.?D\.?|c(?:a)?\.|early|late|mid|spring|summer|autumn|fall|winter|[bd]\.|fl\.|born|died|edition|copyright|published|"
     rf"of|class\sof|easter|christmas|in\sthe\syear\sof|by|during|throughout)[\s-]\Z",
     re.I,
 )
@@ -158,6 +158,8 @@ def _say_year(match: re.Match[str]) -> str | None:
     if _YEAR_STRONG.search(before) and (year >= 1100 or not re.search(r"\bof\s\Z", before)):
         return name_year(year)
     is_round = year % 100 == 0 and year < 2000 or year % 1000 == 0
+    if re.search(r"\A[\"']?\Z", before) and _ENDS_PHRASE.match(after):
+        return name_year(year)
     if year < 1100 or not _ENDS_PHRASE.match(after):
         return None
     if _YEAR_WEAK.search(before):
@@ -166,7 +168,11 @@ def _say_year(match: re.Match[str]) -> str | None:
         return name_year(year)
     if year >= 1400 and not is_round and (_NAME_BEFORE.search(before) or re.search(r",\s\Z", before)) and not _LABELS.search(before):
         return name_year(year)
-    return None
+    is_last = year >= 1500 and not is_round and re.match(r"[.!?]?[\"')]*\Z|[.!?][\"')]*\s", after)
+    return name_year(year) if is_last and word_before(match).lower() not in _COUNTS else None
+
+
+_COUNTS = frozenset("than only about nearly almost exactly least most over under number total some exhibit no. nos. p. pp. page room".split())
 
 
 def _say_copyright(match: re.Match[str]) -> str:
@@ -219,7 +225,11 @@ def _say_short_year(match: re.Match[str]) -> str:
     return name_digits(figures).replace("zero", "oh") if figures[0] == "0" else name_cardinal(int(figures))
 
 
+_DAYS_AND_MONTHS = rf"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|{FULL_MONTHS})"
+
 RULES = (
+    make_rule("range", rf"\b{_DAYS_AND_MONTHS}(?P<x>[–-])(?={_DAYS_AND_MONTHS}\b)", " to ", "–-"),
+    make_rule("range", r"\b[A-Z][a-z]+(?P<x>–)(?=[A-Z][a-z]+ (?:train|express|line|flight|route|road|railway|railroad|ferry|bus|service|race|motorway|highway|mail|coach|road|corridor)\b)", " to ", "–"),
     make_rule("date", rf"{_NOT_JOINED}(?P<year>[0-9]{{4}})([-/])(?P<month>[0-9]{{1,2}})\2(?P<day>[0-9]{{1,2}})(?![\w/-])", _say_iso_date, _DIGITS),
     make_rule("date", rf"{_NOT_JOINED}([0-9]{{1,2}})([/.-])([0-9]{{1,2}})\2([0-9]{{4}}|(?<=/)[0-9]{{2}})(?![\w/-]|\.[0-9])", _say_slash_date, _DIGITS),
     make_rule("weekday", r"\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))", _say_weekday, (_DIGITS + "JFMASOND", "MTWFS")),
@@ -242,6 +252,7 @@ RULES = (
     make_rule("time", rf"{_NOT_JOINED}(?P<x>(?P<hour>[0-2][0-9])(?P<minute>[0-5][0-9]))(?= (?:hours|hrs)\b)", _say_military, _DIGITS),
     make_rule("years", rf"(?<![\w.$£€¥#@/,:-])(?P<first>1[0-9]{{3}}|20[0-9]{{2}})(?P<joint> ?[–-] ?|—)(?P<last>(?:1[0-9]|20)[0-9]{{2}}|[0-9]{{2}})(?![\w-]|[.,/:][0-9]|°)", _say_year_range, (_DIGITS, "-–—")),
     make_rule("decade", rf"(?<![\w.$£€¥#@/,:])(?P<first>(?:1[0-9]|20)[0-9]0)'?s(?:[-–]'?(?P<second>[0-9]0|(?:1[0-9]|20)[0-9]0)'?s)?(?![\w])", _say_decades, (_DIGITS, "s")),
+    make_rule("plural", r"(?<![\w.$£€¥#@/,:'-])(?P<number>[2-9]|1[0-9]|[1-9]00|1000)s(?![\w.])", lambda m: _name_plural(name_integer(m["number"])), (_DIGITS, "s")),
     make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?![\w.])", _say_short_decade, (_DIGITS, "s")),
     make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?=\.)", _say_short_decade, (_DIGITS, "s")),
     make_rule("year left open", r"(?<![\w.,-])(?P<x>1[0-9](?:[0-9](?:——?|--?|_)|——?|--|__))(?![\w])", _say_open_year, (_DIGITS, "—-_")),
@@ -249,6 +260,10 @@ RULES = (
     make_rule("year", r"(?<=-)(?<=\bmid-)(?P<x>1[0-9]{3})(?!\w)", _say_copyright, _DIGITS),
     make_rule("short year", r"(?:\b(?:of|in|since|from|summer|winter|spring|autumn|fall|class) )'(?P<x>[0-9]{2})(?!\w|')", _say_short_year, (_DIGITS, "'")),
 )
+
+
+def _name_plural(words: str) -> str:
+    return words + ("es" if words.endswith("x") else "s")
 
 
 def _is_clock(match: re.Match[str]) -> bool:
