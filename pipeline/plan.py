@@ -10,20 +10,20 @@ from typing import Any
 
 from pipeline.engines import registry
 from pipeline.engines.base import Frontend
-from pipeline.errors import ConfigError, ManuscriptError, RenderBookError, UsageError
+from pipeline.errors import ManuscriptError, RenderBookError, UsageError
 from pipeline.job import BookJob, parse_formats
+from pipeline.lexicons import find_unused, open_lexicon, say_of_lexicons
 from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.book import Book
 from pipeline.manuscript.choose import choose_chapters
 from pipeline.manuscript.reading import Reading
 from pipeline.profile import Profile, read_profile
-from pipeline.script.lexicon import Entry, Lexicon, name_some
+from pipeline.script.lexicon import Entry
 from pipeline.script.listing import script_as_dict
-from pipeline.script.read_lexicon import own_lexicon, read_lexicons
+from pipeline.script.proof import check_script
 from pipeline.script.script import Script, ScriptChapter
-from pipeline.script.spoken import spoken_form
 from pipeline.script.write import ScriptRules, write_script
-from pipeline.voices import Voice, read_voice, voice_names
+from pipeline.voices import Voice, read_voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def make_plan(job: BookJob) -> Plan:
     name = job.source.stem.encode(errors="replace").decode()  # a file's name may be no text
     book = replace(book, title=book.title or name, language=book.language or voice.language)
     book = choose_chapters(book, job.chapters, job.keep, job.drop)
-    lexicon = _open_lexicon(job, voice, frontend, book.language) if job.lexicons else None
+    lexicon = open_lexicon(job, voice, frontend, book.language) if job.lexicons else None
     rules = ScriptRules(
         max_tokens=profile.script.max_tokens,
         min_words=profile.script.min_words,
@@ -95,50 +95,17 @@ def make_plan(job: BookJob) -> Plan:
         lexicon=lexicon,
     )
     script = write_script(book, rules, frontend)
+    check_script(book, script)
     if not script.chunks:
         reasons = "; ".join(dict.fromkeys(chapter.reason for chapter in script.chapters if chapter.reason))
         raise ManuscriptError(
             f"{job.source} has nothing to say in the chapters that are read ({reasons}): choose others with --chapters."
         )
     folder = job.output or Path("output") / safe_name(book.title)
-    unused = tuple(lexicon.unused(_find_used(lexicon, book))) if lexicon else ()
+    unused = find_unused(lexicon, script) if lexicon else ()
     if lexicon:
-        book = replace(book, notes=(*book.notes, *lexicon.notes, *_say_of_lexicons(job.lexicons, lexicon, unused)))
+        book = replace(book, notes=(*book.notes, *lexicon.notes, *say_of_lexicons(job.lexicons, lexicon, unused)))
     return Plan(job, profile, voice, book, script, frontend, sampling, formats, folder, unused)
-
-
-def _open_lexicon(job: BookJob, voice: Voice, frontend: Frontend, language: str) -> Lexicon:
-    """The lexicons of a job as one, for the voice that reads. A voice that nobody here knows is noted."""
-    lexicon = read_lexicons(job.lexicons)
-    voices, engines = {*voice_names(), voice.name}, registry.engine_names()
-    notes = []
-    for entry in lexicon.entries:
-        for engine in sorted(set(entry.engines) - set(engines)):
-            raise ConfigError(f"{entry.place}: there is no engine {engine!r}: choose from {', '.join(engines)}.")
-        for name in sorted(set(entry.voices) - voices):
-            notes.append(f"{entry.place}: no voice here is called {name!r}; `render-book voices` lists them.")
-    chosen = lexicon.choose(voice.name, voice.engine, takes_ipa=frontend.spec.takes_ipa, language=language)
-    return replace(chosen, notes=(*notes, *chosen.notes))
-
-
-def _find_used(lexicon: Lexicon, book: Book) -> set[str]:
-    texts = [block.text for chapter in book.chapters if chapter.kept for block in chapter.blocks]
-    written = lexicon.find_used(one.rule for text in texts for one in lexicon.find(text))
-    spoken = (spoken_form(text, book.language) for text in texts)
-    return written | lexicon.find_used(one.rule for text in spoken for one in lexicon.find(text))
-
-
-def _say_of_lexicons(paths: Sequence[Path], lexicon: Lexicon, unused: Sequence[Entry]) -> Iterator[str]:
-    """A note a file: how many of its words the book holds, and some that it doesn't."""
-    own = own_lexicon()
-    for path in paths:
-        num_entries = sum(entry.file == str(path) for entry in lexicon.entries)
-        missing = [entry for entry in unused if entry.file == str(path)]
-        note = f"lexicon {path}"
-        if own and path.resolve() == own.resolve():
-            note += " (your own: --no-user-lexicon leaves it out, and a job that is submitted to Ray never reads it)"
-        note += f": {num_entries - len(missing)} of {num_entries} words are in the book"
-        yield note + (f"; not {name_some(missing)}." if missing else ".")
 
 
 def plan_books(books: Sequence[BookJob]) -> Iterator[tuple[BookJob, Plan | RenderBookError]]:

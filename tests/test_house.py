@@ -35,6 +35,7 @@ HOMES = {
     "pydub": ["render/pcm.py"],
     "lxml": ["manuscript"],
     "nltk": ["script/sentence_words.py"],
+    "spellchecker": ["script/unknown.py"],
     "tqdm": ["progress.py"],
     "click": ["cli.py"],
     "faster_whisper": ["review/transcribe.py"],

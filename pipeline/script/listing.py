@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from pipeline.manuscript.book import Book
+from pipeline.script.rewriting import rewrite
 from pipeline.script.script import Boundary, Script
+from pipeline.script.unknown import unknown_words
 
 SECONDS_PER_LETTER = 0.077
 """Of speech, measured on the demo with the voice joe; the expected hours are made of it and the gaps."""
@@ -95,10 +98,18 @@ def spoken_as_lines(book: Book, script: Script) -> Iterator[str]:
         for (was, said), count in by_rule[rule].most_common():
             yield f"  {count:>5} x {_short(was)} -> {_short(said)}"
         yield ""
+    unknown = unknown_words("\n".join(_texts_beside_lexicon(book, script)), script.language)
     if unknown:
         yield f"Words that no dictionary knows ({len(unknown)}): a lexicon (--lexicon) can say how they are read."
-        for word, count in sorted(unknown.items(), key=lambda item: (-item[1], item[0])):
-            yield f"  {count:>5} x {word}"
+        for word in sorted(unknown, key=str.casefold):
+            yield f"  {word}"
+
+
+def _texts_beside_lexicon(book: Book, script: Script) -> Iterator[str]:
+    """What is read, as it is written, without the words that a lexicon says how to say."""
+    for chapter, written in zip(book.chapters, script.chapters, strict=True):
+        for block, rewritings in zip(chapter.blocks, written.rewritings if written.kept else (), strict=False):
+            yield rewrite(block.text, [replace(one, said="") for one in rewritings if "lexicon: " in one.rule])
 
 
 def job_as_lines(books: Iterable[tuple[str, Script | str, float]]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +29,6 @@ def rewrite(text: str, rewritings: Sequence[Rewriting]) -> str:
     return "".join(pieces) + text[done:]
 
 
-class _Edit(NamedTuple):
-    """A rewriting by its place in the text between the two passes."""
-
-    start: int
-    end: int
-    is_second: bool
-    one: Rewriting
-
-
 def compose(text: str, first: Sequence[Rewriting], second: Sequence[Rewriting]) -> tuple[Rewriting, ...]:
     """The rewritings of `text` that say what `second` makes of what `first` made of it.
 
@@ -46,47 +36,56 @@ def compose(text: str, first: Sequence[Rewriting], second: Sequence[Rewriting]) 
     """
     if not second or not first:
         return tuple(first or second)
-    between = rewrite(text, first)
-    edits = sorted(
-        [*_as_edits(first), *(_Edit(one.start, one.end, True, one) for one in second)], key=lambda edit: edit[:3]
-    )
-    composed = []
-    shift = 0  # from the text between to the text as written, before the group at hand
-    for group in _groups(edits):
-        start, end = group[0].start, max(edit.end for edit in group)
-        growth = sum(len(edit.one.said) - (edit.one.end - edit.one.start) for edit in group if not edit.is_second)
-        said, done = "", start
-        for edit in group:
-            if edit.is_second:
-                said += between[done : edit.start] + edit.one.said
-                done = edit.end
-        said += between[done:end]
-        rule = ", ".join(dict.fromkeys(edit.one.rule for edit in group))
-        composed.append(Rewriting(rule, start + shift, end + shift - growth, said))
-        shift -= growth
+    composed: list[Rewriting] = []
+    growth = 0  # from the text as written to the text between, before the edits at hand
+    i = j = 0
+    while i < len(first) and j < len(second):
+        one, other = first[i], second[j]
+        start = one.start + growth
+        end = start + len(one.said)
+        is_point = start == end or other.start == other.end
+        if end < other.start or (end == other.start and not is_point):
+            composed.append(one)
+            growth += len(one.said) - (one.end - one.start)
+            i += 1
+        elif other.end < start or (other.end == start and not is_point):
+            composed.append(Rewriting(other.rule, other.start - growth, other.end - growth, other.said))
+            j += 1
+        else:
+            group, i, j, growth = _compose_group(text, first, i, second, j, growth)
+            composed.append(group)
+    composed += first[i:]
+    composed += (Rewriting(one.rule, one.start - growth, one.end - growth, one.said) for one in second[j:])
     return tuple(composed)
 
 
-def _as_edits(first: Sequence[Rewriting]) -> list[_Edit]:
-    edits = []
-    growth = 0
-    for one in first:
-        start = one.start + growth
-        edits.append(_Edit(start, start + len(one.said), False, one))
-        growth += len(one.said) - (one.end - one.start)
-    return edits
-
-
-def _groups(edits: Sequence[_Edit]) -> list[list[_Edit]]:
-    """Edits that overlap, or of which one has no width and touches the other."""
-    groups: list[list[_Edit]] = []
-    end = 0
-    for edit in edits:
-        touches = bool(groups) and edit.start == end and (edit.start == edit.end or groups[-1][-1].start == end)
-        if groups and (edit.start < end or touches):
-            groups[-1].append(edit)
-            end = max(end, edit.end)
+def _compose_group(
+    text: str, first: Sequence[Rewriting], i: int, second: Sequence[Rewriting], j: int, growth: int
+) -> tuple[Rewriting, int, int, int]:
+    """One rewriting for those of both passes that touch, from `first[i]` and `second[j]` on, and where to go on."""
+    next_i, next_j, growth_after = i, j, growth
+    start = end = min(first[i].start + growth, second[j].start)
+    while True:
+        if next_i < len(first) and (next_i == i or first[next_i].start + growth_after <= end):
+            one = first[next_i]
+            end = max(end, one.start + growth_after + len(one.said))
+            growth_after += len(one.said) - (one.end - one.start)
+            next_i += 1
+        elif next_j < len(second) and (next_j == j or second[next_j].start <= end):
+            end = max(end, second[next_j].end)
+            next_j += 1
         else:
-            groups.append([edit])
-            end = edit.end
-    return groups
+            break
+    written_start, written_end = start - growth, end - growth_after
+    between = _rewrite_part(text, written_start, written_end, first[i:next_i], 0)
+    said = _rewrite_part(between, 0, len(between), second[j:next_j], start)
+    rule = ", ".join(dict.fromkeys(one.rule for one in (*first[i:next_i], *second[j:next_j])))
+    return Rewriting(rule, written_start, written_end, said), next_i, next_j, growth_after
+
+
+def _rewrite_part(text: str, start: int, end: int, rewritings: Sequence[Rewriting], shift: int) -> str:
+    pieces = []
+    for one in rewritings:
+        pieces += [text[start : one.start - shift], one.said]
+        start = one.end - shift
+    return "".join(pieces) + text[start:end]

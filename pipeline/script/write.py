@@ -13,8 +13,8 @@ from typing import Any
 
 from pipeline.engines.base import Frontend
 from pipeline.manuscript.book import Block, Book, Chapter, Kind
-from pipeline.script.lexicon import Lexicon
-from pipeline.script.rewriting import Rewriting
+from pipeline.script.lexicon import Lexicon, respell
+from pipeline.script.rewriting import Rewriting, rewrite
 from pipeline.script.script import Boundary, Chunk, Script, ScriptChapter, TextSpan, Unspoken
 from pipeline.script.splitter import (
     CUT_IN_WORD,
@@ -25,7 +25,7 @@ from pipeline.script.splitter import (
     run_text,
     split_section,
 )
-from pipeline.script.spoken import spoken_form
+from pipeline.script.spoken import speak
 
 _KEY_FORM = 1  # raised when what is hashed changes, so that no old take is taken for a new one
 
@@ -52,11 +52,8 @@ def write_script(book: Book, rules: ScriptRules, frontend: Frontend) -> Script:
     occurrences: Counter[str] = Counter()
     chapters = []
     for chapter in book.chapters:
-        spoken = tuple(_speak(block.text, language, rules.lexicon) for block in chapter.blocks)
-        rewritings = tuple(
-            (Rewriting("spoken form", 0, len(block.text), said),) if said != block.text else ()
-            for block, said in zip(chapter.blocks, spoken, strict=True)
-        )
+        rewritings = tuple(_speak(block, language, rules.lexicon) for block in chapter.blocks)
+        spoken = tuple(rewrite(block.text, said) for block, said in zip(chapter.blocks, rewritings, strict=True))
         drafts, unspoken = _split_chapter(chapter, spoken, language, rules, frontend)
         chunks = []
         for draft in drafts:
@@ -97,10 +94,13 @@ def _digest(*values: Any) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:20]
 
 
-def _speak(text: str, language: str, lexicon: Lexicon | None) -> str:
-    """The spoken text of a block. The lexicon comes last: it has the last word."""
-    spoken = spoken_form(text, language)
-    return lexicon.apply(spoken) if lexicon else spoken
+def _speak(block: Block, language: str, lexicon: Lexicon | None) -> tuple[Rewriting, ...]:
+    """How what is said of a block differs from what is written. The lexicon has the first word, and the last."""
+
+    def speak_here(text: str) -> tuple[Rewriting, ...]:
+        return speak(text, language, is_heading=block.kind is Kind.HEADING).rewritings
+
+    return respell(block.text, lexicon, speak_here) if lexicon else speak_here(block.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""What is known of the words around a place in an English text."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.script.rules import text_after
+
+# fmt: off
+MONTHS = {
+    "jan": "January", "feb": "February", "mar": "March", "apr": "April", "may": "May", "jun": "June", "jul": "July",
+    "aug": "August", "sep": "September", "sept": "September", "oct": "October", "nov": "November", "dec": "December",
+}
+WEEKDAYS = {
+    "mon": "Monday", "tue": "Tuesday", "tues": "Tuesday", "wed": "Wednesday", "weds": "Wednesday", "thu": "Thursday",
+    "thur": "Thursday", "thurs": "Thursday", "fri": "Friday", "sat": "Saturday", "sun": "Sunday",
+}
+_STARTERS = (
+    "The A An He She It They We You I His Her Their My Our Your Its This That These Those There Then But And Or So If "
+    "When While What Why Who Whose How Where As At In On For From With By After Before Not No Yes Now Only Even Still "
+    "Yet Every Each Both Some Many Most Once Here Because Since Although Though However Meanwhile Perhaps Did Do "
+    "Does Was Were Is Are Had Has Have Could Would Will Let Nobody Nothing Everyone Everything Someone Later Soon Just "
+    "Well Oh Ah Never Which Under Over Until Unless Such Nor To Of Another Behind Beside Between Through Without Within "
+    "Outside Inside Upon Across Suddenly Finally Instead Today Tonight Tomorrow Yesterday Again Thus Therefore "
+    "Can Should Might Must May Please Maybe Don't I'm I'd I've I'll It's That's He's She's They're We're You're There's"
+)
+# fmt: on
+FULL_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+MONTH = rf"(?:{FULL_MONTHS}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
+STARTER = rf"(?:{'|'.join(sorted(_STARTERS.split(), key=len, reverse=True))})(?![\w'])"
+
+_AT_END = re.compile(r"(?P<closes>[\"')\]]*)\Z")
+_CAPITAL = re.compile(r"[\"')\]]*\s+[\"'(\[]*[A-ZÀ-Þ]")
+_STARTER = re.compile(rf"[\"')\]]*\s+[\"'(\[]*(?P<word>{STARTER})")
+_SPEECH = re.compile(r"[\"')\]]*\s+[\"'(\[]+[A-ZÀ-Þ]")
+_GOES_ON = re.compile(
+    rf"\s+(?:{MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Eastern|Pacific|Central|Mountain|Greenwich|[A-Z]{{3,4}})\b"
+)
+_NUM_WORDS_SENTENCE = 4
+
+
+def keep_stop(match: re.Match[str], *, before_any_capital: bool = True) -> str:
+    """The stop of an abbreviation, if a sentence ends with it, else nothing.
+
+    One does before a capital; or, where names follow the abbreviation too (U.S. Army), only before a word that begins
+    sentences. At the end of a text one does, unless the text is a mere label of up to three words ("44 B.C.").
+    """
+    after = text_after(match)
+    end = _AT_END.match(after)
+    if end:
+        is_short = match.string.count(" ", 0, match.start()) < _NUM_WORDS_SENTENCE - 1
+        return "" if is_short and not end["closes"] else "."
+    if before_any_capital:
+        return "." if _CAPITAL.match(after) and not _GOES_ON.match(after) else ""
+    return "." if _STARTER.match(after) or _SPEECH.match(after) else ""
+
+
+def says_stop(said: str, *, before_any_capital: bool = True):  # type: ignore[no-untyped-def]
+    """A rule's `say` for a pattern that ends with a stop: the words, and the stop where it ends a sentence."""
+    return lambda match: said + keep_stop(match, before_any_capital=before_any_capital)
+
+
+def like_case(written: str, said: str) -> str:
+    """`said` with the capital that `written` begins with."""
+    return said[:1].upper() + said[1:] if written[:1].isupper() else said

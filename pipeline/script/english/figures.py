@@ -1,0 +1,216 @@
+"""Figures alone: telephone numbers, versions, fractions, ranges, ordinals, decimals and cardinals."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.script.english.numbers import (
+    AMOUNT,
+    INTEGER,
+    VULGAR,
+    name_amount,
+    name_cardinal,
+    name_digits,
+    name_fraction,
+    name_integer,
+    name_label,
+    name_ordinal,
+)
+from pipeline.script.rules import make_rule, text_after, word_after, word_before
+
+# A number stands alone: not in a word (R2D2), a sum of money or another rule's matter (#1, 5%), nor joined to
+# more figures, which makes it a date, a time, a score, a version or a telephone number.
+_JOINS = r"[.,:/'\-–]"
+_BEGIN = rf"(?<![\w.$£€¥₹#§^@])(?<![0-9]{_JOINS})"
+_END = rf"(?![\w%‰°¢£€¥₹^@])(?!{_JOINS}[0-9])"
+_DIGITS = "0123456789"
+_SAID_AS_PAIRS = {"9/11", "7/7", "24/7", "50/50", "20/20", "60/40", "40/60", "4/4", "1/6"}
+_SCORES = frozenset(
+    "won lost win lose loses wins beat beats beaten score scored lead led leads leading trailing trailed vote voted draw drew drawn "
+    "tied tie up down ahead behind final finished ended defeat defeated victory ruled decision a by".split()
+)
+_SCORED = frozenset(
+    "win loss victory defeat draw tie decision vote ruling majority lead score record split odds favour favor favourite".split()
+)
+PLACES = frozenset(
+    "Room Flight Route Highway Apartment Apt. Apt Suite Bus Interstate Channel Gate Cell Extension Boeing Area Unit Bay Ward Train "
+    "Squadron".split()
+)
+ADDRESS_AFTER = re.compile(
+    r"\s(?:[NSEW]\.?\s|North\s|South\s|East\s|West\s)?(?:[A-Z][\w'.]*\s|[0-9]+(?:st|nd|rd|th|d)\s){1,3}"
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Place|Court|Ct|Boulevard|Blvd|Square|Terrace|Crescent|Row|Way|Expressway|Expy|Highway|Parkway)\b"
+)
+
+
+def _say_phone(match: re.Match[str]) -> str:
+    groups = re.findall("[0-9]+", match[0])
+    words = [name_cardinal(int(group)) if group in ("800", "900") else name_digits(group) for group in groups]
+    return ("plus " if match[0][0] == "+" else "") + ", ".join(words)
+
+
+def _say_dotted(match: re.Match[str]) -> str:
+    """1.2.3 is a version or a section; four groups that fit are an address of the internet."""
+    groups = match[0].split(".")
+    if len(groups) == 4 and all(len(group) <= 3 for group in groups) and any(len(group) == 3 for group in groups):
+        return " dot ".join(name_digits(group) for group in groups)
+    return " point ".join(name_integer(group) for group in groups)
+
+
+def _say_groups(match: re.Match[str]) -> str:
+    """978-0-14-303943-3: figure by figure, a pause between the groups."""
+    return ", ".join(name_digits(group) for group in match[0].split("-"))
+
+
+def _say_fraction(match: re.Match[str]) -> str | None:
+    numerator, denominator = int(match["top"]), int(match["bottom"])
+    if match[0] in _SAID_AS_PAIRS or denominator < 2 or match["top"][0] == "0" or match["bottom"][0] == "0":
+        return f"{name_integer(match['top'])} {name_integer(match['bottom'])}"
+    if word_before(match) in ("on", "dated") and numerator <= 12 and denominator <= 31:
+        return None
+    if numerator >= denominator or denominator > 100:
+        return f"{name_cardinal(numerator)} over {name_cardinal(denominator)}"
+    return name_fraction(numerator, denominator)
+
+
+def _say_mixed(match: re.Match[str]) -> str:
+    return name_amount(match[0])
+
+
+def _say_range(match: re.Match[str]) -> str | None:
+    """10-12 upwards is a range, 3-2 downwards a score; upwards too where a game or a vote is spoken of."""
+    first, last = match["first"], match["last"]
+    if len(last) > 4 and "," not in last and len(first) < len(last):
+        return f"{name_digits(first.replace(',', ''))}, {name_digits(last)}"
+    low, high = (int(re.sub(r"\D", "", one)) for one in (first, last))
+    is_score = word_before(match).lower() in _SCORES or word_after(match) in _SCORED
+    is_dash = "–" in match["joint"] or "—" in match["joint"]
+    joint = " to "
+    if first[0] == "0" and len(first) > 1 or (last[0] == "0" and len(last) > 1):
+        joint = ", "
+    elif (is_score and max(low, high) < 200) or (low >= high and not is_dash and not last.startswith(first[:1])):
+        joint = " "
+    elif low >= high and not is_dash and len(last) >= len(first):
+        joint = " "
+    return f"{name_integer(first)}{joint}{name_integer(last)}"
+
+
+def _say_ordinal(match: re.Match[str]) -> str | None:
+    digits = match[1].replace(",", "")
+    if len(digits) > 15 or (digits[0] == "0" and len(digits) > 1):
+        return None
+    return name_ordinal(int(digits))
+
+
+def _say_old_ordinal(match: re.Match[str]) -> str:
+    """2d and 3d, as Americans wrote them."""
+    return name_ordinal(int(match[1]))
+
+
+def _say_label(match: re.Match[str]) -> str | None:
+    written, letter = match["x"].rstrip("ABCDE"), match["letter"]
+    word, after = word_before(match), text_after(match, 60)
+    if letter:
+        return f"{name_label(written)} {letter}" if re.match(r"\s[A-Z]", after) or word in PLACES else None
+    if len(written) == 5:
+        return name_digits(written) if len(word) == 2 and word.isupper() else None
+    return name_label(written) if word in PLACES or ADDRESS_AFTER.match(after) else None
+
+
+def _say_mixture(match: re.Match[str]) -> str | None:
+    """R2D2, MP3, H2O, B-52, 5A: the letters and the numbers by turns. Letters of one case apart if they are few."""
+    parts = re.findall(r"[0-9]+|[^\W\d_]+", match[0])
+    if not (parts[1:] and any(part[0].isdigit() for part in parts)):
+        return None
+    words: list[str] = []
+    for part in parts:
+        if part.isdigit():
+            words.append(name_digits(part) if part[0] == "0" and len(part) > 1 or len(part) > 4 else name_integer(part))
+        else:
+            words.append(" ".join(part) if part.isupper() and len(part) <= 3 else part)
+    return " ".join(words)
+
+
+def _say_negative(match: re.Match[str]) -> str:
+    return "minus "
+
+
+_NUMBER = rf"{INTEGER}(?:\.[0-9]+)?"
+
+EARLY_RULES = (
+    make_rule(
+        "telephone",
+        r"(?<![\w.,$£€/-])(?:\+?[0-9]{1,3}[ .-]?)?(?:\([0-9]{3}\)[ -]?|[0-9]{3}([.-]))[0-9]{3}[.-][0-9]{4}(?:-[0-9]{1,4})?(?![\w-]|\.[0-9])",
+        _say_phone,
+        _DIGITS,
+    ),
+    make_rule("telephone", r"(?<![\w.,$£€/+-])[0-9]{3}-[0-9]{4}(?![\w/-]|[.,][0-9])", _say_phone, (_DIGITS, "-")),
+    make_rule(
+        "telephone",
+        r"(?<![\w.,$£€/-])(?:\+[0-9]{1,3}(?:[ -][0-9]{2,5}){2,5}|0[0-9]{2,4} [0-9]{3,4} [0-9]{3,4})(?![\w-]|\.[0-9])",
+        _say_phone,
+        _DIGITS,
+    ),
+    make_rule("figures", r"(?<![\w.,$£€/-])(?:[0-9]{1,7}-){3,5}[0-9]{1,7}(?![\w-])", _say_groups, (_DIGITS, "-")),
+    make_rule("figures", r"(?<![\w.,$£€/-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])", _say_groups, (_DIGITS, "-")),
+    make_rule("version", r"(?<![\w.-])v(?=[0-9]{1,3}\.[0-9])", "version ", (_DIGITS, "v")),
+    make_rule(
+        "emergency number",
+        r"\b(?i:call|called|calling|calls|dial|dialled|dialed|dialling|dialing|phone|phoned|ring|rang) (?P<x>[0-9]11|999|112|000)(?![\w]|[.,:-][0-9])",
+        lambda match: name_digits(match["x"]),
+        _DIGITS,
+    ),
+    make_rule(
+        "version", r"(?<![\w.,$£€/-])[0-9]{1,4}(?:\.[0-9]{1,4}){2,6}(?![\w]|\.[0-9])", _say_dotted, (_DIGITS, ".")
+    ),
+)
+"""Before measures: figures whose joints are no arithmetic."""
+
+RULES = (
+    make_rule(
+        "cardinals",
+        r"(?<![\w.,$£€/-])(?<![0-9] )[1-9][0-9]{0,2}(?:(?: [0-9]{3})++(?<= 000)|(?: [0-9]{3}){2,}+)(?![\w.,/:-]|\s[0-9])",
+        lambda match: name_integer(match[0].replace(" ", "")),
+        _DIGITS,
+    ),
+    make_rule(
+        "number of a place",
+        r"(?<![\w.,$£€/'-])(?P<x>[0-9]{3,5}(?P<letter>[A-E])?)(?![\w'-]|[.,:][0-9])",
+        _say_label,
+        _DIGITS,
+    ),
+    make_rule(
+        "mixed number",
+        rf"{_BEGIN}{INTEGER}(?:[ -]?[{VULGAR}]|[ -][0-9]{{1,2}}/[0-9]{{1,2}})(?![\w/]|[.,][0-9])",
+        _say_mixed,
+        (_DIGITS, "/" + VULGAR),
+    ),
+    make_rule("fraction", rf"[{VULGAR}](?![\w])", _say_mixed, VULGAR),
+    make_rule(
+        "fraction",
+        r"(?<![\w.,$£€¥#/-])(?P<top>[0-9]{1,3}) ?[/⁄] ?(?P<bottom>[0-9]{1,3})(?:ths?|rds?|nds?)?(?![\w/%]|[.,-][0-9])",
+        _say_fraction,
+        (_DIGITS, "/⁄"),
+        re.I,
+    ),
+    make_rule("ordinals", rf"{_BEGIN}({INTEGER})(?:st|nd|rd|th|ND|RD|TH|ST)(?!\w)", _say_ordinal, _DIGITS),
+    make_rule("ordinals", r"(?<![\w.$£€,-])([0-9]*[23])d(?![\w])(?!\.? ?[0-9])", _say_old_ordinal, (_DIGITS, "d")),
+    make_rule(
+        "range",
+        rf"{_BEGIN}(?P<first>{INTEGER})(?P<joint> ?[–—] ?|-)(?P<last>{INTEGER})(?![\w%‰°^@]|[./,:'–-][0-9])",
+        _say_range,
+        (_DIGITS, "-–—"),
+    ),
+    make_rule("ranges", r"(?<=[0-9]) ?– ?(?=[0-9])", " to ", (_DIGITS, "–")),
+    make_rule("decimals", rf"{_BEGIN}{INTEGER}\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
+    make_rule("decimals", rf"(?<![\w.,$£€¥#§^@])\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
+    make_rule("cardinals", rf"{_BEGIN}{INTEGER}{_END}", lambda match: name_integer(match[0]), _DIGITS),
+    make_rule("minus", r"(?:(?<=[\s(\[=])|\A)[-−](?=\.?[0-9])|−(?= ?[0-9a-z])", "minus ", "-−"),
+    make_rule(
+        "figures and letters",
+        r"(?<![\w.@/#$£€¥%^&-])(?=[0-9A-Za-z-]*[0-9])(?=[0-9A-Za-z-]*[A-Za-z])(?:[0-9]{1,6}[A-Za-z]{1,3}|[A-Za-z]{1,6}-?[0-9]{1,6})(?:-?[A-Za-z]{1,3}[0-9]{1,4}){0,3}[A-Za-z]?(?![\w%^@]|[.,:/-][0-9])",
+        _say_mixture,
+        _DIGITS,
+    ),
+)
+
+_ = AMOUNT, _say_negative, _NUMBER

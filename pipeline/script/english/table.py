@@ -1,0 +1,20 @@
+"""The rules of English in the order in which they are tried."""
+
+from __future__ import annotations
+
+from pipeline.script.english import abbreviations, capitals, figures, measures, money, roman, symbols, times
+
+_FIGURES = (*figures.EARLY_RULES, *money.RULES, *times.RULES, *measures.RULES, *figures.RULES)
+
+RULES = (
+    *symbols.EARLY_RULES,
+    *capitals.EARLY_RULES,
+    *_FIGURES,
+    *roman.RULES,
+    *abbreviations.RULES,
+    *symbols.RULES,
+    *capitals.RULES,
+)
+
+HEADING_RULES = (*roman.HEADING_RULES,)
+"""Tried before the others where the text is a heading."""

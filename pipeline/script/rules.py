@@ -1,0 +1,94 @@
+"""Tables of rules over a text, and what is known of the place that a rule matched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from pipeline.script.rewriting import Rewriting
+
+_DOTTED = re.compile(r"[^\W_]{1,8}(?=\.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Each match of `pattern` is said as `say` returns it; None leaves it to the rules that follow.
+
+    Where the pattern has a group `x`, that alone is rewritten, and the rest is only looked at. A text is searched only
+    if it has one of each group of `needs`: characters, or words before a full stop, in lower case. The patterns, and
+    what `say` looks at, are linear on any text.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    say: Callable[[re.Match[str]], str | None]
+    needs: tuple[frozenset[str], ...] = ()
+
+
+def make_rule(
+    name: str,
+    pattern: str,
+    say: str | Callable[[re.Match[str]], str | None],
+    needs: Iterable[str] | tuple[Iterable[str], ...] = (),
+    flags: int = 0,
+) -> Rule:
+    """A rule from its pattern. A `say` that is a string is said as it stands; `needs` is one group or a tuple of them."""
+    function = say if callable(say) else lambda match: say
+    groups = needs if isinstance(needs, tuple) else (needs,)
+    return Rule(name, re.compile(pattern, flags), function, tuple(frozenset(group) for group in groups if group))
+
+
+def find_rewritings(text: str, rules: Sequence[Rule]) -> list[Rewriting]:
+    """What the rules make of a text, in its order. A character belongs to the first rule that takes it."""
+    features = set(text)
+    if "." in features:
+        features.update(map(str.lower, _DOTTED.findall(text)))
+    taken = bytearray(len(text))
+    found = []
+    for rule in rules:
+        if any(map(features.isdisjoint, rule.needs)):
+            continue
+        group: str | int = "x" if "x" in rule.pattern.groupindex else 0
+        for match in rule.pattern.finditer(text):
+            start, end = match.span(group)
+            if start == end or taken.find(1, start, end) >= 0:
+                continue
+            said = rule.say(match)
+            if said is None:
+                continue
+            taken[start:end] = b"\1" * (end - start)
+            if said != text[start:end]:
+                found.append(Rewriting(rule.name, start, end, said))
+    found.sort(key=lambda one: one.start)
+    return found
+
+
+def text_before(match: re.Match[str], num_chars: int = 40) -> str:
+    """The characters before what is rewritten."""
+    start = match.start("x" if "x" in match.re.groupindex else 0)
+    return match.string[max(0, start - num_chars) : start]
+
+
+def text_after(match: re.Match[str], num_chars: int = 40) -> str:
+    """The characters after what is rewritten."""
+    end = match.end("x" if "x" in match.re.groupindex else 0)
+    return match.string[end : end + num_chars]
+
+
+def word_before(match: re.Match[str]) -> str:
+    """The word before what is rewritten, with its stop; empty where more than one space or a mark lies between."""
+    before = text_before(match, 20)
+    if before[-1:] not in (" ", "-"):
+        return ""
+    return re.split(r"[ \-(\"]", before[:-1])[-1]
+
+
+def word_after(match: re.Match[str]) -> str:
+    """The word after what is rewritten and a space, without what follows it."""
+    after = text_after(match, 20)
+    found = _WORD_AFTER.match(after)
+    return found[1] if found else ""
+
+
+_WORD_AFTER = re.compile(r"[ -]([\w']+)")
