@@ -14,6 +14,7 @@ import hashlib
 import os
 import re
 import time
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -37,7 +38,7 @@ _TOKEN = re.compile(r"\w{1,8}|[^\w\s]+")
 
 class Fault(Strict):
     match: str
-    do: str
+    do: Literal["miss-eos", "clip", "silent", "nan", "short", "raise", "hang", "die"]
     attempts: str = ""
 
     def applies(self, request: Request) -> bool:
