@@ -9,6 +9,7 @@ from pipeline.manuscript.archive import Archive, join_href
 from pipeline.manuscript.book import Book, LeftOut
 from pipeline.manuscript.chapters import Entry, Place, divide
 from pipeline.manuscript.document import Document
+from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import leave_out_tree, read_tree
 from pipeline.manuscript.left_out import MATTER_BY_TYPE
 from pipeline.manuscript.markup import parse_markup, parse_xml
@@ -35,6 +36,7 @@ def read_epub(path: Path, reading: Reading) -> Book:
         nav = next((item for item in package.items.values() if "nav" in item.properties and item.name), None)
         contents = _read_contents(package, archive, nav)
         documents, left_out = _read_spine(package, archive, nav)
+        left_out += leave_out_boilerplate(documents)
         entries = _place_entries(contents, documents, package, archive)
         guided = _guided_matter(contents, documents, package, archive)
         cover = read_cover(package, archive)

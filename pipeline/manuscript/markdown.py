@@ -16,6 +16,7 @@ from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import parse_markup_text
 from pipeline.manuscript.prose import clean, is_ornament
+from pipeline.manuscript.reading import Reading
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=\w[\w-]*:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(\w+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
@@ -26,7 +27,7 @@ _HEADING_ATTRIBUTES = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
 _KINDS = {"blockquote_open": Kind.QUOTE, "list_item_open": Kind.LIST_ITEM, "heading_open": Kind.HEADING}
 
 
-def read_markdown(name: str, data: bytes) -> Book:
+def read_markdown(name: str, data: bytes, reading: Reading) -> Book:
     """Read Markdown (CommonMark with tables and footnotes), its metadata from a YAML head if there is one.
 
     Raises `ManuscriptError` when embedded HTML is nested too deep to read.

@@ -29,7 +29,7 @@ _ADVICE = {
     ".kfx": f"is a Kindle book; {_CONVERT}",
     ".fb2": f"is a FictionBook; {_CONVERT}",
 }
-_READERS: dict[str, Callable[[str, bytes], Book]] = {
+_READERS: dict[str, Callable[[str, bytes, Reading], Book]] = {
     ".txt": read_plain,
     ".text": read_plain,
     ".md": read_markdown,
@@ -58,7 +58,9 @@ def read(path: Path, reading: Reading) -> Book:
     suffix = path.suffix.lower()
     try:
         check_source(path)
-        book = read_epub(path, reading) if suffix == ".epub" else _READERS[suffix](path.name, _read_bytes(path))
+        book = (
+            read_epub(path, reading) if suffix == ".epub" else _READERS[suffix](path.name, _read_bytes(path), reading)
+        )
     except OSError as error:
         raise ManuscriptError(
             f"{path} can't be read ({error.strerror or error}); check the name and its permissions."
