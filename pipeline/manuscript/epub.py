@@ -14,6 +14,7 @@ from pipeline.manuscript.html import leave_out_tree, read_tree
 from pipeline.manuscript.left_out import MATTER_BY_TYPE
 from pipeline.manuscript.markup import parse_markup, parse_xml
 from pipeline.manuscript.package import Item, Package, read_cover, read_metadata, read_package
+from pipeline.manuscript.protection import refuse_protected
 from pipeline.manuscript.reading import Reading
 from pipeline.manuscript.toc import TocEntry, read_landmarks, read_nav, read_ncx
 
@@ -31,7 +32,7 @@ class _Contents:
 def read_epub(path: Path, reading: Reading) -> Book:
     """Raises `ManuscriptError` when it is no EPUB, is damaged, protected by DRM, or unsafe to unpack."""
     with Archive(path) as archive:
-        archive.refuse_protected()
+        refuse_protected(archive)
         package = read_package(archive)
         nav = next((item for item in package.items.values() if "nav" in item.properties and item.name), None)
         contents = _read_contents(package, archive, nav)

@@ -34,7 +34,8 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _LICENCE_WORDS = re.compile(
-    rf"Updated editions will replace|This file should be named|FULL LICENSE|{_NAME}(?:-tm|™) |www\.gutenberg\.(?:org|net)",
+    r"Updated editions will replace|This file should be named|FULL LICENSE"
+    rf"|{_NAME}(?:-tm|™) |www\.gutenberg\.(?:org|net)",
     re.IGNORECASE,
 )
 _CREDITS = re.compile(

@@ -9,6 +9,8 @@ from lxml import etree
 from pipeline.manuscript.markup import local_name
 from pipeline.manuscript.prose import clean
 
+LEFT_OUT = "{urn:render-book}left-out"
+"""Why an element is left out, in a tree that a reader made itself."""
 _BY_TAG = {
     "head": "document head",
     "script": "script",
@@ -108,6 +110,8 @@ def reason_to_leave_out(element: etree._Element, tag: str, types: frozenset[str]
         return _BY_TAG[tag]
     if not element.attrib:
         return ""
+    if reason := element.get(LEFT_OUT):
+        return reason
     for kind in sorted(types):  # a set's order changes from run to run
         if kind in _BY_TYPE:
             return _BY_TYPE[kind]

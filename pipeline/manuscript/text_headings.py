@@ -12,10 +12,15 @@ from pipeline.manuscript.text_lines import Paragraph
 
 _NUMBERED_TITLE = re.compile(r"(\d{1,3}|[IVXLC]{1,8})(?:[.:)]|\s*[—–-])?\s+(\S.*)")
 _THE_END = re.compile(r"(?:the )?(?:end|finis|fin)\b.{0,30}", re.IGNORECASE)
+# fmt: off
 _SMALL_WORDS = frozenset(
-    "a about after an and as at before between but by de der des die du for from in into is la le near no nor of off on or "
-    "over the through to und under upon von with without".split()
+    [
+        "a", "about", "after", "an", "and", "as", "at", "before", "between", "but", "by", "de", "der", "des", "die",
+        "du", "for", "from", "in", "into", "is", "la", "le", "near", "no", "nor", "of", "off", "on", "or", "over",
+        "the", "through", "to", "und", "under", "upon", "von", "with", "without",
+    ]
 )
+# fmt: on
 _MAX_CHARS = 60
 _MAX_LINES = 3
 
@@ -112,7 +117,7 @@ def _is_set_apart(paragraphs: Sequence[Paragraph], i: int) -> bool:
     after = paragraphs[i + 1] if i + 1 < len(paragraphs) else None
     if after is None or (i and not paragraph.gap) or not after.gap:
         return False
-    if before is not None and not (_ends(before) or _is_one_line(before) and looks_like_title(before.text)):
+    if before is not None and not (_ends(before) or (_is_one_line(before) and looks_like_title(before.text))):
         return False
     first = after.text.lstrip("\"'“‘«„([—-_ ")[:1]
     return bool(first) and not first.islower() and not is_ornament(after.text)
@@ -145,7 +150,7 @@ def _is_in_title_case(text: str) -> bool:
 
 
 def _drop_runs(paragraphs: Sequence[Paragraph], looks: dict[int, _Look]) -> None:
-    """Of lines that stand one after the other, only one can be a heading; where a text begins they are its title page."""
+    """Lines that stand one after the other are no headings but a list, or the title page that a text begins with."""
     by_place = _Look.NUMBER, _Look.CAPITALS, _Look.TITLE_CASE
     body = next((i for i in range(len(paragraphs)) if i not in looks and _is_body(paragraphs[i])), 0)
     seen = dict(looks)

@@ -1,4 +1,4 @@
-"""What a transcriber adds to a plain text: marks of pages, pictures, notes and emphasis, in Project Gutenberg's style."""
+"""What a transcriber adds to a plain text, in Project Gutenberg's style: marks of pages, pictures, notes, emphasis."""
 
 from __future__ import annotations
 

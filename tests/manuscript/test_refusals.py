@@ -35,7 +35,7 @@ def write(path: Path, data: bytes) -> Path:
     ("name", "data", "words"),
     [
         ("a.pdf", b"%PDF-1.7", "convert it to EPUB"),
-        ("a.docx", b"PK\x03\x04", "convert it to EPUB"),
+        ("a.docx", b"PK\x03\x04", "cut short or damaged"),
         ("a.mobi", b"BOOKMOBI", "convert it to EPUB"),
         ("a.azw3", b"BOOKMOBI", "convert it to EPUB"),
         ("a.xyz", b"words", "suffix"),
