@@ -73,8 +73,9 @@ def render_markdown(text: str, name: str = "") -> tuple[etree._Element, dict[str
         block.text, block.tail, body.text = head, body.text, None
         body.insert(0, block)
     for element in body.iter("pre", "span"):
-        if reason := element.attrib.pop(_MARK, None):
-            element.set(LEFT_OUT, str(reason))
+        if reason := element.get(_MARK):
+            element.set(LEFT_OUT, reason)
+            del element.attrib[_MARK]
     for heading in body.iter("h1", "h2", "h3", "h4", "h5", "h6"):
         _part_attributes(heading)
     return root, fields
@@ -86,7 +87,7 @@ def _split_head(source: str) -> tuple[str, dict[str, Any], str]:
     found = _YAML_HEAD.match(source, 0, _MAX_HEAD_CHARS)
     if found:
         try:
-            fields = yaml.load(found[1], yaml.BaseLoader)  # noqa: S506 (BaseLoader makes strings only)
+            fields = yaml.load(found[1], yaml.BaseLoader)  # which makes strings only
         except (yaml.YAMLError, RecursionError, ValueError):
             fields = None
     elif found := _TOML_HEAD.match(source, 0, _MAX_HEAD_CHARS):
