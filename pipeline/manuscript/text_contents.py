@@ -18,6 +18,8 @@ _NUMBER = re.compile(
 _MAX_CHARS = 100
 _MAX_UNSURE = 2
 _MIN_ENTRIES = 3
+_MAX_ENTRIES = 1000
+_MAX_TRIES = 20
 _MAX_LINES_BEFORE = 600
 """Of lines that aren't blank: further down, "Contents" is no list of the whole."""
 
@@ -34,13 +36,22 @@ def find_contents(lines: Sequence[Line]) -> list[Line]:
             for key in _keys(line.text):
                 places[key].append(number)
     last_places = {key: numbers[-1] for key, numbers in places.items()}
+    num_tried = 0
+    was_heading = False
     for number, line in enumerate(filled[:_MAX_LINES_BEFORE]):
         is_titled = _TITLE.fullmatch(line.shown) is not None
-        if is_titled or is_heading(line.shown) or is_bare_number(line.shown):
+        is_listed = _is_heading(line)
+        if num_tried < _MAX_TRIES and (is_titled or (is_listed and not was_heading)):
+            num_tried += 1
             end = _end_of_list(filled, number + is_titled, last_places, is_titled)
             if end > number:
                 return filled[number:end]
+        was_heading = is_listed
     return []
+
+
+def _is_heading(line: Line) -> bool:
+    return is_heading(line.shown) or is_bare_number(line.shown)
 
 
 def _keys(text: str) -> set[str]:
@@ -58,7 +69,7 @@ def _end_of_list(filled: Sequence[Line], first: int, last_places: dict[str, int]
     """The number of the line after the list's last sure entry; 0 when there is no list."""
     seen: set[str] = set()
     end = num_sure = num_unsure = 0
-    for number in range(first, len(filled)):
+    for number in range(first, min(first + _MAX_ENTRIES, len(filled))):
         line = filled[number]
         if len(line.text) > _MAX_CHARS or num_unsure > _MAX_UNSURE:
             break
@@ -66,7 +77,7 @@ def _end_of_list(filled: Sequence[Line], first: int, last_places: dict[str, int]
         key = _letters(line.shown.casefold())
         has_page = is_titled and (_PAGE.search(line.text) or _COLUMNS.fullmatch(line.shown))
         is_sure = bool(has_page) or _recurs(keys, number, last_places)
-        is_marked = bool(has_page) or is_heading(line.shown) or is_bare_number(line.shown)
+        is_marked = bool(has_page) or _is_heading(line)
         if not is_titled and not is_marked:
             is_sure = False
         if key in seen and not (is_sure and _goes_on(filled, number, last_places, seen)):
@@ -89,4 +100,4 @@ def _goes_on(filled: Sequence[Line], number: int, last_places: dict[str, int], s
         return False
     after = filled[number + 1]
     is_again = _letters(after.shown.casefold()) in seen or _recurs(_keys(after.text), number + 1, last_places)
-    return is_again and (is_heading(after.shown) or is_bare_number(after.shown))
+    return is_again and _is_heading(after)

@@ -10,13 +10,25 @@ from pipeline.manuscript.book import Book
 from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
-from pipeline.manuscript.left_out import visible_text
+from pipeline.manuscript.left_out import LEFT_OUT, visible_text
 from pipeline.manuscript.markup import local_name, parse_markup
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Reading
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _SITE = re.compile(r"(?:The Project Gutenberg e-?(?:Book|text) of )?(.+?)(?:, by ([^,]+))?\.?", re.IGNORECASE)
+_CONTROLS = dict.fromkeys(["button", "select", "textarea", "datalist"], "control of a form") | {
+    "noscript": "stand-in for a script"
+}
+_AROUND = {
+    "footer": "page footer",
+    "contentinfo": "page footer",
+    "aside": "sidebar",
+    "complementary": "sidebar",
+    "navigation": "navigation",
+    "search": "control of a form",
+}
+"""Elements and roles outside the one `<main>` of a page. A header may hold the book's title."""
 
 
 def read_webpage(name: str, data: bytes, reading: Reading) -> Book:
@@ -29,6 +41,7 @@ def read_webpage(name: str, data: bytes, reading: Reading) -> Book:
 
 def read_page(root: etree._Element, name: str, reading: Reading) -> Book:
     """A tree as a whole book: its metadata are those of its head."""
+    _mark_surroundings(root)
     document = read_tree(root, name)
     is_gutenberg = bool(leave_out_boilerplate([document]))
     meta = _read_meta(root)
@@ -46,6 +59,18 @@ def read_page(root: etree._Element, name: str, reading: Reading) -> Book:
         publisher=next(iter(meta.get("publisher", [])), ""),
         date=next(iter(meta.get("date", [])), ""),
     )
+
+
+def _mark_surroundings(root: etree._Element) -> None:
+    """Set what a browser's page has beside its text to be left out: controls, and what lies around a `<main>`."""
+    mains = [element for element in root.iter("*") if local_name(element) == "main" or element.get("role") == "main"]
+    within = {mains[0], *mains[0].iterancestors(), *mains[0].iterdescendants()} if len(mains) == 1 else set()
+    for element in root.iter("*"):
+        reason = _CONTROLS.get(local_name(element), "")
+        if within and element not in within:
+            reason = reason or _AROUND.get(local_name(element), "") or _AROUND.get(element.get("role") or "", "")
+        if reason:
+            element.set(LEFT_OUT, reason)
 
 
 def _language(root: etree._Element) -> str:

@@ -127,3 +127,19 @@ def test_a_web_page(tmp_path: Path) -> None:
     assert titles(book) == ["T", "One", "Two"]
     assert texts(book.chapters[2]) == ["Two", "b"]
     assert any(left.reason == "document head" for left in book.left_out)
+
+
+def test_what_lies_around_the_text_of_a_saved_page(tmp_path: Path) -> None:
+    markup = (
+        "<html><body><header><h1>The Book</h1></header><nav><a href='/'>Home</a></nav><main><p>It rained.</p>"
+        "<aside>A word aside.</aside><footer>Signed, Ann.</footer><button>Like</button></main>"
+        "<aside>Buy more</aside><div role='contentinfo'>Imprint</div><footer>© Site</footer></body></html>"
+    )
+    book = read(tmp_path, markup, "book.html")
+    assert [block.text for block in all_blocks(book)] == ["The Book", "It rained.", "A word aside.", "Signed, Ann."]
+    assert {left.text for left in book.left_out} >= {"Home", "Like", "Buy more", "Imprint", "© Site"}
+
+
+def test_a_footer_of_a_page_without_a_main_is_read(tmp_path: Path) -> None:
+    book = read(tmp_path, "<p>It rained.</p><footer>It stopped.</footer>", "book.html")
+    assert [block.text for block in all_blocks(book)] == ["It rained.", "It stopped."]
