@@ -10,11 +10,11 @@ from lxml import etree
 from pipeline.errors import ManuscriptError
 from pipeline.manuscript.archive import Archive, join_href
 from pipeline.manuscript.book import Book
-from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.docx_body import BodyBuilder, read_parts
 from pipeline.manuscript.docx_styles import attribute
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import local_name, parse_xml
+from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Reading
 
@@ -30,12 +30,12 @@ def read_docx(path: Path, reading: Reading) -> Book:
         fields = _read_core(archive)
     document = read_tree(builder.root, path.name)
     titles = builder.titles
-    return Book(
+    return make_book(
+        document,
+        reading,
         title=fields.get("title") or (titles[0] if len(titles) == 1 else ""),
         authors=tuple(name for name in map(clean, fields.get("creator", "").split(";")) if name),
         language=fields.get("language") or builder.language,
-        chapters=divide([document]),
-        left_out=tuple(document.left_out),
         publisher=fields.get("publisher", ""),
     )
 

@@ -20,20 +20,20 @@ from mdit_py_plugins.subscript import sub_plugin
 from mdit_py_plugins.superscript import superscript_plugin
 
 from pipeline.manuscript.book import Book
-from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.left_out import LEFT_OUT
 from pipeline.manuscript.markup import parse_markup_text
+from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Reading
 
 _YAML_HEAD = re.compile(r"\A---[ \t]*\n(?=[\w-]+[ \t]*:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TOML_HEAD = re.compile(r"\A\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _MAX_HEAD_CHARS = 100_000
-_HEADING_ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*\Z")
-_CODE = re.compile(r"[{}<>=|\\`$_]|[;)]\s*$|^\s*(?:\$|>>>|#|//)\s", re.MULTILINE)
+_HEADING_ATTRIBUTES = re.compile(r"\{[#.:][^{}]*\}\s*\Z")
+_CODE = re.compile(r"[{}<>=|\\`$_]|[;)][ \t]*$|^[ \t]*(?:\$|>>>|#|//)\s", re.MULTILINE)
 _MARK = "data-render-book"
 
 
@@ -47,12 +47,12 @@ def read_markdown(name: str, data: bytes, reading: Reading) -> Book:
     leave_out_boilerplate([document])
     top = [document.blocks[block].text for block, level in document.levels.items() if level == 1]
     titles = _texts(fields.get("title"))
-    return Book(
+    return make_book(
+        document,
+        reading,
         title=titles[0] if titles else top[0] if len(top) == 1 else "",
         authors=tuple(_texts(fields.get("author") or fields.get("authors") or fields.get("creator"))),
         language="".join(_texts(fields.get("lang") or fields.get("language"))[:1]),
-        chapters=divide([document]),
-        left_out=tuple(document.left_out),
         publisher="".join(_texts(fields.get("publisher"))[:1]),
         date="".join(_texts(fields.get("date"))[:1]),
     )

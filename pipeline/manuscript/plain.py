@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pipeline.manuscript.book import Block, Book, Kind, LeftOut, Span
-from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.document import Document
 from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.gutenberg import HEADER, find_boilerplate, read_header_fields
 from pipeline.manuscript.headings import is_bare_number
+from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import BLANK, clean, ends_sentence, is_ornament
 from pipeline.manuscript.reading import Notes, Reading
 from pipeline.manuscript.text_contents import find_contents
@@ -26,16 +26,17 @@ _SCENE_GAP = 2
 def read_plain(name: str, data: bytes, reading: Reading | None = None) -> Book:
     """Read plain text in any encoding. Title, authors and language are those that Project Gutenberg's header states."""
     text = decode_text(data)
-    document = read_plain_text(text, name, (reading or Reading()).notes)
+    reading = reading or Reading()
+    document = read_plain_text(text, name, reading.notes)
     header = [left.span for left in document.left_out if left.reason == HEADER]
     fields = read_header_fields(text[header[0].start : header[-1].end]) if header else {}
     author = fields.get("author", "")
-    return Book(
+    return make_book(
+        document,
+        reading,
         title=fields.get("title", ""),
         authors=(author,) if author else (),
         language=fields.get("language", ""),
-        chapters=divide([document]),
-        left_out=tuple(document.left_out),
     )
 
 

@@ -17,7 +17,8 @@ _LONG_LINE = 120
 _MIN_WIDTH = 40
 """A text whose lines are shorter than this has no width that one could tell verse by."""
 _UNDERLINE = re.compile(r"(={3,}|-{3,}|~{3,}|\^{3,})")
-_END_HYPHEN = re.compile(r"(\w+(?:[-'’]\w+)*)[-\u2010]\Z")
+_HYPHENS = ("-", "\u2010")
+_MAX_WORD_CHARS = 60
 _FIRST_WORD = re.compile(r"\w+(?:['’]\w+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _SUSPENDED = frozenset(["and", "or", "nor", "to", "but", "und", "oder", "bis", "et", "ou", "y", "e"])
@@ -25,12 +26,15 @@ _SUSPENDED = frozenset(["and", "or", "nor", "to", "but", "und", "oder", "bis", "
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """A line as it stands in the text, and as it is read."""
+
     start: int
     text: str
+    shown: str
 
     @property
     def is_blank(self) -> bool:
-        return not self.text.strip(BLANK)
+        return not self.shown
 
     @property
     def indent(self) -> int:
@@ -40,10 +44,6 @@ class Line:
     @property
     def is_indented(self) -> bool:
         return self.text.replace(FILLER, "").startswith(("  ", "\t", "\u3000", "\u00a0"))
-
-    @property
-    def shown(self) -> str:
-        return clean(self.text)
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ def split_lines(text: str) -> list[Line]:
     lines = []
     start = 0
     for line in text.splitlines(keepends=True):
-        lines.append(Line(start, line))
+        lines.append(Line(start, line, clean(line)))
         start += len(line)
     return lines
 
@@ -109,24 +109,33 @@ class Layout:
                 pieces.append(line.text)
             elif shown.endswith("\u00ad"):
                 pieces.append(shown)
-            elif found := _END_HYPHEN.search(shown):
-                pieces.append(self._end_of_line(found, shown, line, after, paragraph))
+            elif shown[-1:] in _HYPHENS and shown[-2:-1].isalnum():
+                pieces.append(self._end_of_line(shown, line, after, paragraph))
             else:
                 pieces += [line.text, " "]
         paragraph.text = clean("".join(pieces))
 
-    def _end_of_line(self, found: re.Match[str], shown: str, line: Line, after: Line, paragraph: Paragraph) -> str:
+    def _end_of_line(self, shown: str, line: Line, after: Line, paragraph: Paragraph) -> str:
         """A line that ends in a hyphen: without it where the whole word is one elsewhere in the text."""
         follows = _FIRST_WORD.match(after.text.lstrip(BLANK))
-        if follows is None or follows[0].lower() in _SUSPENDED or not found[1][-1].isalpha():
+        first = _last_word(shown[:-1])
+        if follows is None or follows[0].lower() in _SUSPENDED or not first:
             return shown if follows and follows[0][0].isdigit() else shown + " "
-        first, second = found[1].rpartition("-")[2], follows[0]
+        second = follows[0]
         whole, parted = f"{first}{second}".lower(), f"{first}-{second}".lower()
         if second[0].islower() and self.words[whole] > self.words[parted]:
             place = line.start + len(shown) - 1
             paragraph.dropped.append((place, place + 1, shown[-1]))
             return shown[:-1]
         return shown
+
+
+def _last_word(text: str) -> str:
+    """The letters that a text ends in."""
+    start = len(text)
+    while start and text[start - 1].isalpha() and len(text) - start < _MAX_WORD_CHARS:
+        start -= 1
+    return text[start:]
 
 
 def read_paragraphs(lines: Sequence[Line], layout: Layout) -> list[Paragraph]:

@@ -50,17 +50,18 @@ def find_marks(text: str) -> list[Mark]:
 
 def _find_notes(text: str) -> Iterator[Mark]:
     """`[Footnote 1: …]` up to the bracket that closes it."""
-    past = 0
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    if _NOTE.search(text):
+        for bracket in _BRACKET.finditer(text):
+            if bracket[0] == "[":
+                opened.append(bracket.start())
+            elif opened:
+                closing[opened.pop()] = bracket.end()
     for match in _NOTE.finditer(text):
-        if match.start() < past:
-            continue
-        depth = 1
-        for bracket in _BRACKET.finditer(text, match.end(), match.end() + _MAX_NOTE_CHARS):
-            depth += 1 if bracket[0] == "[" else -1
-            if depth == 0:
-                past = bracket.end()
-                yield Mark(match.start(), past, "note", match[1] or "")
-                break
+        end = closing.get(match.start(), 0)
+        if 0 < end - match.start() <= _MAX_NOTE_CHARS:
+            yield Mark(match.start(), end, "note", match[1] or "")
 
 
 def _outermost(marks: list[Mark]) -> Iterator[Mark]:

@@ -7,11 +7,11 @@ import re
 from lxml import etree
 
 from pipeline.manuscript.book import Book
-from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.left_out import LEFT_OUT, visible_text
 from pipeline.manuscript.markup import local_name, parse_markup
+from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Reading
 
@@ -50,12 +50,12 @@ def read_page(root: etree._Element, name: str, reading: Reading) -> Book:
     if is_gutenberg and (found := _SITE.fullmatch(title)):
         title = found[1]
         authors = authors or ([found[2]] if found[2] else [])
-    return Book(
+    return make_book(
+        document,
+        reading,
         title=next(iter(meta.get("title", [])), title),
         authors=tuple(authors),
         language=_language(root) or next(iter(meta.get("language", [])), ""),
-        chapters=divide([document]),
-        left_out=tuple(document.left_out),
         publisher=next(iter(meta.get("publisher", [])), ""),
         date=next(iter(meta.get("date", [])), ""),
     )
