@@ -22,6 +22,9 @@ _NOT_MARKUP = (
     "application/pdf",
     "application/vnd.ms-opentype",
 )
+_TEXT = frozenset(
+    ["application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/x-dtbook+xml", "application/x-dtbk+xml"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,10 @@ class Item:
     media_type: str
     properties: frozenset[str]
     fallback: str
+
+    def is_text(self) -> bool:
+        """Whether it holds text for reading, and not a picture, a style or what tells of other files."""
+        return bool(self.name) and self.media_type in _TEXT
 
     def is_markup(self) -> bool:
         return self.media_type == "image/svg+xml" or not self.media_type.startswith(_NOT_MARKUP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _CONTROLS = "".join(char for char in map(chr, range(0x20)) if not char.isspace())
 INVISIBLE = "\u00ad\u200b\u2060\ufeff" + _CONTROLS
@@ -25,6 +26,30 @@ _MAX_TITLE_WORDS = 8
 def clean(raw: str) -> str:
     """The visible characters: white space collapsed, soft hyphens and joiners dropped, ligatures opened."""
     return " ".join(raw.translate(_VISIBLE).split())
+
+
+def assemble(pieces: Sequence[tuple[str, bool]]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The pieces of a block's text as `clean` would have it, and the ranges of those that were added to the source."""
+    if not any(is_added for _, is_added in pieces):
+        return clean("".join(raw for raw, _ in pieces)), ()
+    parts: list[str] = []
+    added: list[tuple[int, int]] = []
+    length = 0
+    is_apart = False
+    for raw, is_added in pieces:
+        visible = raw.translate(_VISIBLE)
+        text = " ".join(visible.split())
+        if text:
+            if length and (is_apart or visible[0].isspace()):
+                parts.append(" ")
+                length += 1
+            if is_added:
+                added.append((length, length + len(text)))
+            parts.append(text)
+            length += len(text)
+        if visible:
+            is_apart = visible[-1].isspace() or (is_apart and not text)
+    return "".join(parts), tuple(added)
 
 
 def is_ornament(text: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,10 @@ from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.markup import parse_markup
 from pipeline.manuscript.package import read_package
 from pipeline.manuscript.prose import clean
+from pipeline.manuscript.reading import Notes, Reading
 
 from .build import all_blocks, all_text
-from .spans import check_spans
+from .spans import by_file, check_spans
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 EPUB = CORPUS / "epub"
@@ -66,36 +66,23 @@ def test_everything_is_read_or_refused(path: Path) -> None:
         assert not chapter.kept or any(block.text for block in chapter.blocks)
 
 
-@pytest.mark.parametrize("path", files("epub/real/*.epub", "epub/w3c/*.epub"), ids=lambda path: path.name)
-def test_spans_of_books(path: Path) -> None:
-    book = read_or_refusal(path)
-    if book is None:
-        return
-    blocks = [block for chapter in book.chapters for block in chapter.blocks]
-    with Archive(path) as archive:
-        for name in dict.fromkeys(block.span.file for block in blocks):
-            root = parse_markup(archive.read(name))
-            assert root is not None
-            # A sample a file: finding a node among thousands of siblings is what takes the time.
-            own = [block for block in blocks if block.span.file == name][:40]
-            check_spans(root, own, [left for left in book.left_out if left.span.file == name])
-
-
+@pytest.mark.parametrize("notes", ["skip", "inline", "end"])
 @pytest.mark.parametrize("path", files("epub/*/*.epub"), ids=lambda path: path.name)
-def test_no_letter_of_a_book_is_lost(path: Path) -> None:
-    """All letters of the files in the spine are in the chapters or in what is listed as left out."""
-    book = read_or_refusal(path)
-    if book is None:
+def test_every_character_of_a_book_is_accounted_for_once(path: Path, notes: Notes) -> None:
+    """In all text files of the EPUB manifest, in the spine or not."""
+    try:
+        book = read_manuscript(path, Reading(notes=notes))
+    except ManuscriptError:
         return
-    listed = Counter(_letters("".join(left.text for left in book.left_out)))
-    listed.update(_letters(all_text(book)))
+    listed = by_file(all_blocks(book), book.left_out)
     with Archive(path) as archive:
-        for item in dict.fromkeys(item.name for item, _ in read_package(archive).spine):
-            root = parse_markup(archive.read(item))
+        package = read_package(archive)
+        texts = {item.name for item in package.items.values() if item.is_text()}
+        for name in texts | {item.name for item, _ in package.spine}:
+            root = parse_markup(archive.read(name))
             if root is not None:
-                listed.subtract(_letters(str(root.xpath("string()"))))
-    assert {letter for letter, count in listed.items() if count < 0} <= {"o", "0"}  # "o0o" is an ornament
-    assert sum(count for count in listed.values() if count > 0) <= 1  # a drop cap that is a picture
+                check_spans(root, *listed.pop(name, ((), ())))
+    assert not listed
 
 
 @pytest.mark.parametrize("path", files("other/txt/*.txt"), ids=lambda path: path.name)

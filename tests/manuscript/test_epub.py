@@ -164,7 +164,7 @@ def test_a_paragraph_cut_by_a_file_border_is_read_on(tmp_path: Path) -> None:
     assert [block.continues for block in chapter.blocks] == [False, True, False]
 
 
-@pytest.mark.parametrize(("before", "after"), [("It ended.", "e.g. here"), ("The road was", "Long")])
+@pytest.mark.parametrize(("before", "after"), [("It ended.", "e.g. here"), ("The road", "Long")])
 def test_whole_paragraphs_at_a_file_border_stay_apart(tmp_path: Path, before: str, after: str) -> None:
     pages = {"a.xhtml": page(f"<p>{before}</p>"), "b.xhtml": page(f"<p>{after}</p>")}
     book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml")))}))
@@ -256,14 +256,15 @@ def test_front_and_back_matter(tmp_path: Path) -> None:
     marks = '<li><a epub:type="toc" href="toc.xhtml">Contents</a></li>'
     book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries, marks)}))
     assert [chapter.reason for chapter in book.chapters] == [
-        "title page",
-        "copyright page",
-        "table of contents",
+        "title page, by its type",
+        "copyright page, by its type",
+        "table of contents, by its guide",
         "",
         "",
-        "index",
-        "colophon",
+        "index, by its title",
+        "colophon, by its type",
     ]
+    assert [chapter.matter for chapter in book.chapters][3] == "foreword"
     assert kept_titles(book) == ["Foreword", "Contents of a Drawer"]
     assert texts(book.chapters[1]) == ["All rights."]
 
@@ -274,7 +275,7 @@ def test_the_epub_2_guide_names_matter_but_never_a_whole_book(tmp_path: Path) ->
     package = opf(["toc.ncx", *pages], guide=guide)
     pages["toc.ncx"] = ncx(("Start", "t.xhtml"), ("Text", "b.xhtml"))
     book = read_manuscript(epub(tmp_path, pages, package=package))
-    assert [chapter.reason for chapter in book.chapters] == ["title page", ""]
+    assert [chapter.reason for chapter in book.chapters] == ["title page, by its guide", ""]
 
 
 def test_the_navigation_document_in_the_spine_is_not_read(tmp_path: Path) -> None:
