@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -81,10 +81,14 @@ def divide(
     chosen = _take_headings_along(documents, chosen)
     pieces = _join_part_titles(_Cutter(documents, reading or Reading()).cut(chosen))
     titles = _titles(pieces, documents)
+    reasons = [{left.reason for left in document.left_out} for document in documents]
     chapters = []
     for index, (piece, page) in enumerate(zip(pieces, _pages(pieces, titles, guided or {}), strict=True)):
         matter, told_by = tell_matter(page, title, authors)
-        reason = _silence(piece, documents[piece.start.document], matter)
+        if not piece.blocks and "note" in reasons[piece.start.document]:
+            matter = matter or "notes"
+        has_pictures = documents[piece.start.document].has_pictures
+        reason = _silence(piece, reasons[piece.start.document], has_pictures, matter)
         if not reason and matter in NOT_HEARD:
             reason = f"{matter}, by its {told_by}"
         chapters.append(Chapter(index + 1, titles[index], piece.blocks, not reason, reason, matter))
@@ -307,14 +311,14 @@ def _derived_title(piece: _Piece, document: Document) -> str:
     return heading or (stem if piece.entry.file_title else words) or stem
 
 
-def _silence(piece: _Piece, document: Document, matter: str) -> str:
+def _silence(piece: _Piece, reasons: Set[str], has_pictures: bool, matter: str) -> str:
     """Why a chapter has nothing to say, or an empty string."""
     if any(block.text for block in piece.blocks):
-        if matter == "notes" and is_only_headings(piece.blocks) and document.left_out:
+        if matter == "notes" and is_only_headings(piece.blocks) and "note" in reasons:
             return "nothing to say: its notes are left out"
         return ""
     if piece.blocks:
         return "nothing to say: only ornaments"
-    if document.left_out and any(left.reason != "document head" for left in document.left_out):
+    if reasons - {"document head"}:
         return "nothing to say: all its text is left out"
-    return "nothing to say: only pictures" if document.has_pictures else "nothing to say: empty"
+    return "nothing to say: only pictures" if has_pictures else "nothing to say: empty"

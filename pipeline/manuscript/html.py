@@ -134,6 +134,7 @@ class _Reader:
         self._num_breaks = 0
         self._num_emitted = 0
         self._num_linked = 0
+        self._num_unread = 0  # formulas
         self._stanza = ""  # of the verse line emitted last, while nothing else came after it
         self._prefix = ""  # a list item's number, before the text that it waits for
         self._cell_gap = False
@@ -165,7 +166,11 @@ class _Reader:
                     self._close(element)
                 if element is not root and self._frames:
                     self._add(element.tail)
-        self._flush()
+        if self._num_unread:
+            self.document.faults.append(
+                f"{self.document.file} has {self._num_unread} formulas without words to read them by (alttext), "
+                "which are left out."
+            )
         demote_lists(self.document, self._styled)
         return self.document
 
@@ -218,7 +223,8 @@ class _Reader:
             self._prefix += f"{number}. " if number and is_counted else ""
         if frame.is_block:
             frame.classes = (element.get("class") or "").lower() if element.attrib else ""
-            _set_kind(frame, element, types)
+            if not frame.note or parent.note == frame.note:
+                _set_kind(frame, element, types)
             self._set_verse(frame, parent, element, types)
             kind = next((MATTER_BY_TYPE[word] for word in sorted(types) if word in MATTER_BY_TYPE), "")
             if kind and not frame.note:
@@ -317,10 +323,7 @@ class _Reader:
         if words:
             self._add_piece(words, self._position, self._position, is_added=True)
         else:
-            self.document.faults.append(
-                f"{self.document.file} has a formula without alttext, which is left out: "
-                f"{visible_text(element)[0][:60]}."
-            )
+            self._num_unread += 1
         self._leave_out(element, frame, reason)
         return False
 
@@ -546,7 +549,7 @@ class _Reader:
         self._emit(Block(kind, text, span, added=added))
 
     def _emit(self, block: Block) -> None:
-        note = self._frames[-1].note if self._frames else ""
+        note = self._blocks[-1].note
         (self.document.notes[note] if note else self.document.blocks).append(block)
         self._num_emitted += 1
         self._stanza = ""

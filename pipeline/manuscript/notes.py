@@ -32,6 +32,7 @@ _BACK = frozenset("↩↩︎↑^←⤴") | frozenset(["back", "return", "back to
 _CONTAINERS = frozenset(["body", "html", "section", "article", "main", "ol", "ul", "dl", "table", "tbody"])
 _OPENING = " \t\r\n\u00a0[("
 _MAX_LABEL_CHARS = 12
+_MIN_NOTE_CHARS = 3
 _MAX_BLANK_SIBLINGS = 20
 
 
@@ -145,8 +146,6 @@ class _Finder:
             block = block.getparent()  # type: ignore[assignment]
         if local_name(block) in ("td", "th") and (parent := block.getparent()) is not None:
             block = parent
-        if local_name(block) == "dt" and (following := next(block.itersiblings("*"), None)) is not None:
-            block = following
         if local_name(block) in _CONTAINERS or local_name(block) in HEADING_TAGS:
             return None
         is_around = any(block is ancestor for ancestor in candidate.link.iterancestors())
@@ -157,7 +156,7 @@ class _Finder:
         if not candidate.is_sure:
             target = self._elements.get(candidate.target)
             is_mark = bool(links) and target is not None and self._is_in_prose(candidate.link)
-            if not is_mark or body is None or len(visible_text(body)[0]) <= _MAX_LABEL_CHARS:
+            if not is_mark or body is None or not _says_something(body, links):
                 return
         elif body is None and candidate.target in self._elements and "noteref" not in types_of(candidate.link):
             target = self._elements[candidate.target]
@@ -169,9 +168,17 @@ class _Finder:
         if body is not None and (links or body in self._sure or self._is_surely_a_note(body, candidate.text)):
             key = self._notes.bodies.setdefault(body, f"{candidate.file}#{len(self._notes.bodies)}")
             self._sure.add(body)
+            self._add_definitions(body, key)
             self._notes.labels.update(links)
             self._notes.texts.setdefault(key, candidate.text)
         self._notes.marks[candidate.link] = key
+
+    def _add_definitions(self, body: etree._Element, key: str) -> None:
+        """What a term that is a note's label stands for."""
+        for item in body.itersiblings("*") if local_name(body) == "dt" else ():
+            if local_name(item) != "dd":
+                break
+            self._notes.bodies[item] = key
 
     def _links_back(self, candidate: _Candidate, body: etree._Element | None) -> list[etree._Element]:
         """The links of a body that lead to its mark."""
@@ -219,7 +226,7 @@ class _Finder:
                 parents.setdefault(parent, set()).add(body)
         for parent, own in parents.items():
             if local_name(parent) in ("ol", "ul", "dl", "tbody", "table"):
-                others = [child for child in parent.iterchildren("*") if child not in own and local_name(child) != "dt"]
+                others = [child for child in parent.iterchildren("*") if child not in own and local_name(child) != "dd"]
                 if len(own) > 1 and len(others) <= len(own) // 4:
                     self._notes.containers.add(parent)
             elif len(own) > 1 and self._is_notes_only(parent, own):
@@ -250,6 +257,14 @@ class _Finder:
 
 def _has_blocks(element: etree._Element) -> bool:
     return any(local_name(child) in BLOCKS for child in element.iterchildren("*"))
+
+
+def _says_something(body: etree._Element, links: list[etree._Element]) -> bool:
+    """Whether there is more in a note than the links that lead back."""
+    if local_name(body) == "dt":
+        return True
+    num_chars = len(visible_text(body)[0]) - sum(len(visible_text(link)[0]) for link in links)
+    return num_chars >= _MIN_NOTE_CHARS
 
 
 def _is_first_in_item(block: etree._Element) -> bool:

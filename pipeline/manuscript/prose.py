@@ -40,7 +40,8 @@ def assemble(pieces: Sequence[tuple[str, bool]]) -> tuple[str, tuple[tuple[int, 
         visible = raw.translate(_VISIBLE)
         text = " ".join(visible.split())
         if text:
-            if length and (is_apart or visible[0].isspace()):
+            is_closing = is_added and text[0] in ",.^"
+            if length and (is_apart or visible[0].isspace()) and not is_closing:
                 parts.append(" ")
                 length += 1
             if is_added:
