@@ -32,6 +32,7 @@ _STYLED = re.compile(
     r"(?:chapter|chap|ch|part|book)[-_]?(?:title|subtitle|heading|head|name|number|num|no|label)?(?<!^ch)"
     r"|(?:title|subtitle|heading|headline|h[1-6])"
 )
+_WRAPPERS = frozenset(["chapter", "chap", "ch", "part", "book"])  # of a whole chapter, on a div
 _SUBTITLE = re.compile(r"subtitle|chapter[-_]?subtitle")
 _MAX_STYLED_CHARS = 120
 _MIN_LISTED = 3
@@ -64,13 +65,15 @@ def is_part_title(text: str) -> bool:
     return _PART.match(text) is not None and is_heading(text)
 
 
-def heading_level(text: str, classes: Sequence[str]) -> int | None:
+def heading_level(text: str, tag: str, classes: Sequence[str]) -> int | None:
     """The level of a heading that is set as a paragraph, 0 for a second line; None for what isn't surely one.
 
     It is one by its wording ("Chapter One"), or by its class where it is short and no sentence.
     """
     is_worded = is_heading(text)
-    styled = [name for name in classes if _STYLED.fullmatch(name)]
+    styled = [name for name in classes if _STYLED.fullmatch(name)] if tag in ("p", "div") else []
+    if tag == "div":
+        styled = [name for name in styled if name not in _WRAPPERS]
     is_styled = (
         bool(styled) and len(text) <= _MAX_STYLED_CHARS and text[-1] not in ".,;:" and any(map(str.isalnum, text))
     )

@@ -35,6 +35,7 @@ _KINDS = {
 _HEADING = re.compile(r"h([1-6])")
 _BLOCK_DISPLAYS = frozenset(["block", "list-item", "table", "flex", "grid", "flow-root", "table-row", "table-cell"])
 _FLAT_FORMULA = frozenset(["math", "mrow", "mstyle", "semantics", "mi", "mn", "mo", "mtext", "annotation", ""])
+_FORMULA_TOKENS = frozenset(["mi", "mn", "mo", "mtext"])
 _LABEL = r"\s*[\[(]?{label}[\])]?[.:)\]]?(?!\w)\s*"
 _AFTER_LABEL = re.compile(r"[\s.:)\]]+")
 _SCENE_BREAK = "scene break, heard as a pause"
@@ -255,7 +256,7 @@ class _Reader:
         if frame.leaves and not parent.leaves:
             self._stop_leaving()
         if frame.is_block or frame.is_line:
-            if frame.tag == "tr" and self._first is not None and not ends_sentence(self._text_at_end()):
+            if frame.tag == "tr" and self._first is not None and not _ends_row(self._text_at_end().rstrip()):
                 self._pieces.append((".", True))
             self._flush()
         if frame.is_block:
@@ -291,7 +292,7 @@ class _Reader:
             self._meet_picture(element, tag)
         elif tag == "math":
             return self._meet_formula(element, frame)
-        elif tag == "mo" or (tag == "tspan" and any(name in element.attrib for name in ("x", "y", "dy"))):
+        elif tag in _FORMULA_TOKENS or (tag == "tspan" and any(name in element.attrib for name in ("x", "y", "dy"))):
             self._pieces.append((" ", False))
         elif tag == "a" and not re.match(r"[a-z]+:", element.get("href") or "x:"):
             frame.in_link = True
@@ -533,7 +534,7 @@ class _Reader:
             return
         index = len(self.document.blocks)
         if kind is Kind.PARAGRAPH and not frame.in_row:
-            styled = heading_level(text, frame.classes.split() if frame.tag in ("p", "div") else [])
+            styled = heading_level(text, frame.tag, frame.classes.split())
             if styled is None and self._awaits_title and looks_like_title(text):
                 styled = 0
             self._awaits_title = styled is not None and is_bare_heading(text)
@@ -553,6 +554,10 @@ class _Reader:
         (self.document.notes[note] if note else self.document.blocks).append(block)
         self._num_emitted += 1
         self._stanza = ""
+
+
+def _ends_row(text: str) -> bool:
+    return ends_sentence(text) or text.endswith((",", ";", ":", "."))
 
 
 def _set_kind(frame: _Frame, element: etree._Element, types: frozenset[str]) -> None:

@@ -75,14 +75,14 @@ def reason_to_leave_out(element: etree._Element, tag: str, types: frozenset[str]
     """Why an element isn't read aloud, or an empty string. Notes and style sheets have a say of their own."""
     if tag in _BY_TAG:
         return _BY_TAG[tag]
+    if tag == "dialog" and element.get("open") is None:
+        return "hidden text"
     if not element.attrib:
         return ""
     for kind in sorted(types):  # a set's order changes from run to run
         if kind in _BY_TYPE:
             return _BY_TYPE[kind]
     if element.get("hidden") is not None or (element.get("aria-hidden") or "").lower() == "true":
-        return "hidden text"
-    if tag == "dialog" and element.get("open") is None:
         return "hidden text"
     for word in _words(element):
         if word in _BY_CLASS:

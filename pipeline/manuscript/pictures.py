@@ -6,7 +6,8 @@ import re
 
 from lxml import etree
 
-from pipeline.manuscript.left_out import visible_text
+from pipeline.manuscript.left_out import BLOCKS, visible_text
+from pipeline.manuscript.markup import local_name
 from pipeline.manuscript.prose import BLANK, clean
 
 _INITIAL = re.compile(
@@ -42,7 +43,7 @@ def initial_of(picture: etree._Element) -> str:
     if not after and parent is not None and picture.getnext() is None:
         after = parent.tail or ""  # <span class="dropcap"><img/></span>
     following = picture.getnext()
-    if not after and following is not None:
+    if not after and following is not None and local_name(following) not in BLOCKS:
         after = visible_text(following)[0]
     around = (picture, parent) if parent is not None else (picture,)
     is_named = any("drop" in (item.get("class") or "").lower() for item in around)

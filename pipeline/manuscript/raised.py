@@ -6,6 +6,9 @@ import re
 from enum import Enum
 
 _NUMBER = re.compile(r"[+\-−–]?\d+(?:[.,]\d+)?")
+_EXPONENT = re.compile(r"[+\-−–]?(?:\d{0,3}[nmkxij]|\d+)(?:[+\-−–]\d+)?")
+_MARKS = re.compile(r"\d{1,3}(?:[,;–-]\s?\d{1,3})*")
+_SIGNS = re.compile(r"[\[(](?:\d{1,3}|[a-z]|[*†‡§¶‖#]{1,3})[\])]|[*†‡§¶‖]{1,3}")
 _UNKNOWNS = frozenset("nmkxij")
 _BASE_LETTERS = re.compile(r"(?:^|[^^\w])(?:[^\W\d_]{1,3})$")
 _BASE_DIGITS = re.compile(r"\d[\d.,]*$")
@@ -29,6 +32,8 @@ def read_raised(before: str, text: str, after: str) -> Raised:
     """What `<sup>text</sup>` is between `before`, the visible text that touches it, and `after`."""
     if after[:1] in ("/", "⁄") and text.isdigit():
         return Raised.FRACTION if before[-1:].isdigit() else Raised.PLAIN
+    if text and before and not before[-1].isspace() and _SIGNS.fullmatch(text):
+        return Raised.MARK
     is_number = _NUMBER.fullmatch(text) is not None
     last = before[-1:]
     if not before or last.isspace():
@@ -39,15 +44,16 @@ def read_raised(before: str, text: str, after: str) -> Raised:
             return Raised.MARK if text.isdigit() else Raised.PLAIN
         if text.isdigit() and base.isdigit() and len(base) == 4:
             return Raised.MARK  # a year; none is raised to a power
-        return Raised.POWER if is_number or text in _UNKNOWNS else Raised.PLAIN
-    if not is_number:
+        return Raised.POWER if is_number or _EXPONENT.fullmatch(text) else Raised.PLAIN
+    if not is_number and not _MARKS.fullmatch(text):
         is_power = text in _UNKNOWNS and _BASE_LETTERS.search(before) and len(_word_at_end(before)) == 1
         return Raised.POWER if is_power else Raised.PLAIN
     if last in ")]}":
-        return Raised.POWER if _FORMULA.search(before[-200:]) else Raised.MARK if text.isdigit() else Raised.PLAIN
-    if _BASE_LETTERS.search(before) or _word_at_end(before).lower() in _UNITS:
+        is_formula = is_number and _FORMULA.search(before[-200:])
+        return Raised.POWER if is_formula else Raised.MARK if _MARKS.fullmatch(text) else Raised.PLAIN
+    if is_number and (_BASE_LETTERS.search(before) or _word_at_end(before).lower() in _UNITS):
         return Raised.POWER
-    is_mark = text.isdigit() and len(text) <= 3 and (last in _AFTER_SENTENCE or last.isalpha())
+    is_mark = _MARKS.fullmatch(text) and (last in _AFTER_SENTENCE or last.isalpha())
     return Raised.MARK if is_mark else Raised.PLAIN
 
 
