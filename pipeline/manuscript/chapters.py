@@ -314,8 +314,8 @@ def _derived_title(piece: _Piece, document: Document) -> str:
 def _silence(piece: _Piece, reasons: Set[str], has_pictures: bool, matter: str) -> str:
     """Why a chapter has nothing to say, or an empty string."""
     if any(block.text for block in piece.blocks):
-        if matter == "notes" and is_only_headings(piece.blocks) and "note" in reasons:
-            return "nothing to say: its notes are left out"
+        if matter == "notes" and is_only_headings(piece.blocks):
+            return "nothing to say: its notes are left out, or read elsewhere"
         return ""
     if piece.blocks:
         return "nothing to say: only ornaments"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from lxml import etree
@@ -130,8 +131,10 @@ class _Reader:
         self._blocks: list[_Frame] = []
         self._position = 0
         self._pieces: list[tuple[str, bool]] = []
+        self._texts: list[tuple[str, int]] = []  # of the block at hand, and where each begins
         self._first: int | None = None
         self._last = 0
+        self._has_hole = False  # something within it is left out
         self._num_breaks = 0
         self._num_emitted = 0
         self._num_linked = 0
@@ -146,6 +149,7 @@ class _Reader:
         self._styled: dict[int, bool] = {}  # headings that are none by tag, and whether a number heads them
         self._pictures: list[etree._Element] = []
         self._leaving = ""  # why the text at hand is left out
+        self._left_starts: list[int] = []
         self._left_from = 0
         self._left_pieces: list[str] = []
 
@@ -403,20 +407,35 @@ class _Reader:
                 text, self._skipped = f"{before}{text}{after}", 1
                 span = Span(self.document.file, "/*", start - 1, start + num_chars + 1)
                 self._last = max(self._last, start + num_chars + 1)
-            self.document.left_out.append(LeftOut(text, reason, span))
+            self._has_hole = self._first is not None
+            self._list(text, reason, span, start)
         self._position += num_chars
+
+    def _leave_ornament_out(self, text: str, span: Span) -> None:
+        """One left-out, or one a piece where a note's mark parts them."""
+        if not self._has_hole:
+            self._list(text, _SCENE_BREAK, span, self._first or 0)
+            return
+        for piece, start in self._texts:
+            self._list(clean(piece), _SCENE_BREAK, Span(span.file, "/*", start, start + len(piece)), start)
+
+    def _list(self, text: str, reason: str, span: Span, start: int) -> None:
+        """List what is left out, in the order of the source."""
+        index = bisect_right(self._left_starts, start)
+        self._left_starts.insert(index, start)
+        self.document.left_out.insert(index, LeftOut(text, reason, span))
 
     def _start_leaving(self, frame: _Frame, reason: str) -> None:
         if not frame.leaves:
-            self._left_from, self._left_pieces = self._position, []
+            self._left_from, self._left_pieces, self._leaving = self._position, [], reason
         frame.leaves = frame.leaves or reason
 
-    def _stop_leaving(self, reason: str = "") -> None:
+    def _stop_leaving(self) -> None:
         """End a run of text that is left out."""
         text = clean(" ".join(self._left_pieces))
         if text:
             span = Span(self.document.file, "/*", self._left_from, self._position)
-            self.document.left_out.append(LeftOut(text, reason or self._leaving, span))
+            self._list(text, self._leaving, span, self._left_from)
         self._left_pieces = []
 
     def _note_key(self, element: etree._Element) -> str:
@@ -426,7 +445,7 @@ class _Reader:
 
     def _open_note(self, frame: _Frame, key: str) -> None:
         if frame.leaves:
-            self._stop_leaving(frame.leaves)
+            self._stop_leaving()
         frame.leaves, frame.note, frame.kind, frame.verse, frame.numbering = "", key, Kind.PARAGRAPH, False, None
         self._prefix, self._stanza, self._label = "", "", self._notes.texts[key]
         self.document.notes.setdefault(key, [])
@@ -438,7 +457,6 @@ class _Reader:
             return
         frame = self._frames[-1]
         if frame.leaves:
-            self._leaving = frame.leaves
             self._left_pieces.append(raw)
             self._position += len(raw)
             return
@@ -453,6 +471,7 @@ class _Reader:
             self.document.opening = self.document.opening or visible[:100]
             self.document.closing = raw.rstrip()[-20:]
             self._add_piece(raw, first, first + len(visible))
+            self._texts.append((visible, first))
         else:
             self._pieces.append((raw, False))
         self._position += len(raw)
@@ -465,7 +484,7 @@ class _Reader:
         if not found or not found[0].strip(BLANK):
             return raw
         span = Span(self.document.file, "/*", self._position, self._position + len(found[0]))
-        self.document.left_out.append(LeftOut(clean(found[0]), "note mark", span))
+        self._list(clean(found[0]), "note mark", span, self._position)
         self._position += len(found[0])
         return raw[len(found[0]) :]
 
@@ -511,15 +530,15 @@ class _Reader:
         span = Span(self.document.file, path, self._first - base, self._last - base)
         if is_ornament(text):
             if not added:
-                self.document.left_out.append(LeftOut(text, _SCENE_BREAK, span))
+                self._leave_ornament_out(text, span)
                 self._emit(Block(Kind.BREAK, "", span))
             else:
                 self._emit(Block(frame.kind, text, span, added=added))
         elif text:
             self._emit_text(frame, text, span, added)
         self._pieces.clear()
-        self._first = None
-        self._last = 0
+        self._texts.clear()
+        self._first, self._last, self._has_hole = None, 0, False
         self._num_linked = 0
 
     def _emit_text(self, frame: _Frame, text: str, span: Span, added: tuple[tuple[int, int], ...]) -> None:

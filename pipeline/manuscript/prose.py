@@ -19,6 +19,7 @@ _VISIBLE = {ord(char): None for char in INVISIBLE} | {
 }
 _SPEECH = frozenset("!?¡¿\"'“”‘’„‚«»‹›「」『』！？")
 _OH_NO_OH = re.compile(r"[\W_]*o[0Oo]o[\W_]*")
+_CROSSES = re.compile(r"x(?:\s+x){2,}|X(?:\s+X){2,}")
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _MAX_TITLE_WORDS = 8
 
@@ -57,7 +58,7 @@ def is_ornament(text: str) -> bool:
     """Whether a whole block is only an ornament ("* * *", "⁂", "o0o"). Wordless speech ("“…?”") is not."""
     if not text:
         return False
-    if _OH_NO_OH.fullmatch(text):
+    if _OH_NO_OH.fullmatch(text) or _CROSSES.fullmatch(text):
         return True
     return not any(char.isalnum() or char in _SPEECH for char in text)
 

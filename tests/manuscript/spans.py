@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from pathlib import Path
 
 from lxml import etree
 
-from pipeline.manuscript.book import Block, Kind, LeftOut, Span
+from pipeline.manuscript.archive import Archive
+from pipeline.manuscript.book import Block, Book, Kind, LeftOut, Span
+from pipeline.manuscript.markup import parse_markup
+from pipeline.manuscript.package import read_package
 from pipeline.manuscript.prose import clean
 
 
@@ -88,10 +92,19 @@ def _places(root: etree._Element) -> dict[str, int]:
     return places
 
 
-def by_file(blocks: Sequence[Block], left_out: Sequence[LeftOut]) -> dict[str, tuple[list[Block], list[LeftOut]]]:
+def check_book(book: Book, path: Path) -> None:
+    """The same for all text files of an EPUB's manifest, in the spine or not."""
     files: dict[str, tuple[list[Block], list[LeftOut]]] = {}
-    for block in blocks:
-        files.setdefault(block.span.file, ([], []))[0].append(block)
-    for left in left_out:
+    for chapter in book.chapters:
+        for block in chapter.blocks:
+            files.setdefault(block.span.file, ([], []))[0].append(block)
+    for left in book.left_out:
         files.setdefault(left.span.file, ([], []))[1].append(left)
-    return files
+    with Archive(path) as archive:
+        package = read_package(archive)
+        texts = {item.name for item in package.items.values() if item.is_text()}
+        for name in texts | {item.name for item, _ in package.spine}:
+            root = parse_markup(archive.read(name))
+            if root is not None:
+                check_spans(root, *files.pop(name, ([], [])))
+    assert not files

@@ -11,16 +11,13 @@ import pytest
 
 from pipeline.errors import ManuscriptError
 from pipeline.manuscript import read_manuscript
-from pipeline.manuscript.archive import Archive
 from pipeline.manuscript.book import Book
 from pipeline.manuscript.encoding import decode_text
-from pipeline.manuscript.markup import parse_markup
-from pipeline.manuscript.package import read_package
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Notes, Reading
 
 from .build import all_blocks, all_text
-from .spans import by_file, check_spans
+from .spans import check_book
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 EPUB = CORPUS / "epub"
@@ -74,15 +71,7 @@ def test_every_character_of_a_book_is_accounted_for_once(path: Path, notes: Note
         book = read_manuscript(path, Reading(notes=notes))
     except ManuscriptError:
         return
-    listed = by_file(all_blocks(book), book.left_out)
-    with Archive(path) as archive:
-        package = read_package(archive)
-        texts = {item.name for item in package.items.values() if item.is_text()}
-        for name in texts | {item.name for item, _ in package.spine}:
-            root = parse_markup(archive.read(name))
-            if root is not None:
-                check_spans(root, *listed.pop(name, ((), ())))
-    assert not listed
+    check_book(book, path)
 
 
 @pytest.mark.parametrize("path", files("other/txt/*.txt"), ids=lambda path: path.name)
