@@ -110,9 +110,9 @@ _BY_TITLE = {
     )
 }
 _ADVERTS = re.compile(
-    r"(?:also|other(?: \w+)?|(?:more )?(?:books|novels|titles|works)|more) (?:available )?(?:by|from) .{2,60}"
-    r"|(?:join|sign up|subscribe)\b.{0,60}\b(?:newsletter|mailing list)\b.{0,40}|also available(?: from .{2,60})?",
-    re.IGNORECASE,
+    r"(?i:also|other(?: \w+)?|(?:more )?(?:books|novels|titles|works)|more) (?i:available )?(?i:by|from) "
+    r"(?:(?i:(?:the|this)(?: same)? author)|[A-Z][^\s,;:!?]*(?: [^\s,;:!?]+){0,5} [A-Z][^\s,;:!?]*)"
+    r"|(?i:(?:join|sign up|subscribe)\b.{0,60}\b(?:newsletter|mailing list)\b.{0,40}|also available(?: from .{2,60})?)"
 )
 _STRONG = re.compile(
     r"\bISBN\b[-:–\s\d(]{0,12}[\dxX]|all rights reserved|no part of this (?:book|publication|work)", re.IGNORECASE
@@ -147,6 +147,7 @@ _MAX_PAGE_CHARS = 12_000
 _MAX_COPYRIGHT_CHARS = 6_000
 _MAX_TITLE_PAGE_CHARS = 400
 _MIN_LINKS = 3
+_MAX_PROSE_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ def tell_matter(page: Page, book_title: str = "", authors: Sequence[str] = ()) -
     if page.told and _may_be(page, page.told):
         return page.told, page.told_by
     title = page.title.casefold().strip(" .:")
-    by_title = _BY_TITLE.get(title, "") or ("advertisement" if _ADVERTS.fullmatch(title) else "")
+    by_title = _BY_TITLE.get(title, "") or ("advertisement" if _ADVERTS.fullmatch(page.title.strip(" .:")) else "")
     if by_title and _may_be(page, by_title) and (page.place or by_title not in NOT_HEARD or by_title in _LISTS):
         return by_title, "title"
     by_shape = _by_shape(page, book_title, authors) if page.place else ""
@@ -196,11 +197,16 @@ def _by_shape(page: Page, book_title: str, authors: Sequence[str]) -> str:
         return "table of contents"
     if _ADVERTS.fullmatch(texts[0]) or texts[0].casefold().strip(" .:") == "by the same author":
         return "advertisement" if num_chars <= _MAX_PAGE_CHARS else ""
+    return _copyright_page(texts, num_chars) or _title_page(texts, num_chars, book_title, authors)
+
+
+def _copyright_page(texts: Sequence[str], num_chars: int) -> str:
     whole = "\n".join(texts) if num_chars <= _MAX_COPYRIGHT_CHARS else ""
     num_signs = len({found[0].casefold() for found in _WEAK.finditer(whole)})
-    if _STRONG.search(whole) and (num_signs > 0 or num_chars <= 600):
+    prose = sum(len(text) for text in texts if len(text) > 150 and not _STRONG.search(text) and not _WEAK.search(text))
+    if _STRONG.search(whole) and (num_signs > 0 or num_chars <= 600) and prose <= _MAX_PROSE_SHARE * num_chars:
         return "copyright page"
-    return _title_page(texts, num_chars, book_title, authors)
+    return ""
 
 
 def _title_page(texts: Sequence[str], num_chars: int, book_title: str, authors: Sequence[str]) -> str:
