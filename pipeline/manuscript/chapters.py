@@ -71,7 +71,7 @@ def divide(
     chosen = list(entries)
     if len(chosen) < 2:
         headings = _heading_entries(documents)
-        if len(headings) > 1:
+        if len(headings) > 1 and (not chosen or _are_chapters(headings)):
             chosen = headings
     else:
         chosen += _hidden_chapters(documents, chosen)
@@ -138,8 +138,18 @@ def _hidden_chapters(documents: Sequence[Document], entries: Sequence[Entry]) ->
         else:
             num_chars += sum(len(block.text) for block in documents[first.document].blocks[first.block :])
         if num_chars >= _WHOLE_BOOK_SHARE * sum(sizes):
-            return inside
+            return inside if _are_chapters(inside) else []
     return []
+
+
+def _are_chapters(entries: Sequence[Entry]) -> bool:
+    """Whether headings that no contents list head chapters: by their wording, or since each begins a file.
+
+    Others head the sections of one chapter.
+    """
+    num_worded = sum(is_heading(entry.title) or is_bare_number(entry.title) for entry in entries)
+    num_first = len({entry.place.document for entry in entries if entry.place.block == 0})
+    return 2 * num_worded >= len(entries) or 2 * num_first > len(entries)
 
 
 def _merge_same_places(entries: Sequence[Entry]) -> list[Entry]:
