@@ -28,7 +28,7 @@ def read_docx(path: Path, reading: Reading) -> Book:
     with Archive(path, "a Word document") as archive:
         builder = _build(archive)
         fields = _read_core(archive)
-    document = read_tree(builder.root, path.name)
+    document = read_tree(builder.root, path.name, reads_notes=reading.notes != "skip")
     titles = builder.titles
     return make_book(
         document,

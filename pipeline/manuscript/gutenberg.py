@@ -150,23 +150,28 @@ def _remove(document: Document, reasons: dict[int, str]) -> list[LeftOut]:
     left_out = []
     kept: list[Block] = []
     moved = []  # where each old block is now, or the next one that is kept
-    levels = {}
+    levels, marks, linked = {}, {}, {}
     for number, block in enumerate(document.blocks):
         moved.append(len(kept))
         is_empty = block.kind is Kind.BREAK and block.span.start == block.span.end
         if number not in reasons or (block.kind is Kind.BREAK and not is_empty):
             if number in document.levels:
                 levels[len(kept)] = document.levels[number]
+            if number in document.marks:
+                marks[len(kept)] = document.marks[number]
+            if number in document.linked:
+                linked[len(kept)] = document.linked[number]
             kept.append(block)
         elif not is_empty:
             left_out.append(LeftOut(_own_text(block), reasons[number], block.span))
     moved.append(len(kept))
+    document.opening = "" if 0 in reasons else document.opening
+    document.closing = "" if len(document.blocks) - 1 in reasons else document.closing
     document.blocks[:] = kept
-    document.levels = levels
+    document.levels, document.marks, document.linked = levels, marks, linked
     document.anchors = {name: moved[min(number, len(moved) - 1)] for name, number in document.anchors.items()}
-    document.matter = [
-        (matter, moved[first], moved[end]) for matter, first, end in document.matter if moved[first] < moved[end]
-    ]
+    for matter in document.matter:
+        matter.first, matter.end = moved[matter.first], moved[matter.end]
     document.left_out += left_out
     return left_out
 

@@ -43,7 +43,7 @@ def read_markdown(name: str, data: bytes, reading: Reading) -> Book:
     Raises `ManuscriptError` when embedded HTML is nested too deep to read.
     """
     root, fields = render_markdown(decode_text(data), name)
-    document = read_tree(root, name)
+    document = read_tree(root, name, reads_notes=reading.notes != "skip")
     leave_out_boilerplate([document])
     top = [document.blocks[block].text for block, level in document.levels.items() if level == 1]
     titles = _texts(fields.get("title"))

@@ -21,7 +21,7 @@ def make_book(
     date: str = "",
 ) -> Book:
     """Divide a document at its headings. What is left out is that of the document after it was divided."""
-    chapters = divide([document])
+    chapters = divide([document], reading=reading, title=title, authors=authors)
     return Book(
         title=title,
         authors=tuple(authors),
@@ -30,4 +30,5 @@ def make_book(
         left_out=tuple(document.left_out),
         publisher=publisher,
         date=date,
+        notes=tuple(document.faults),
     )

@@ -42,7 +42,7 @@ def read_webpage(name: str, data: bytes, reading: Reading) -> Book:
 def read_page(root: etree._Element, name: str, reading: Reading) -> Book:
     """A tree as a whole book: its metadata are those of its head."""
     _mark_surroundings(root)
-    document = read_tree(root, name)
+    document = read_tree(root, name, reads_notes=reading.notes != "skip")
     is_gutenberg = bool(leave_out_boilerplate([document]))
     meta = _read_meta(root)
     title = next((visible_text(title)[0] for title in root.iter("{*}title")), "")
