@@ -16,7 +16,7 @@ from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Notes, Reading
 
-from .build import all_blocks, all_text
+from .build import all_blocks
 from .cover import check_cover
 from .spans import check_book
 
