@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from heapq import merge
 from typing import NamedTuple
 
 from pipeline.manuscript.book import Block, Kind, LeftOut
@@ -45,6 +46,7 @@ _CREDITS = re.compile(
     r"|(?:and (?:the )?)?(?:Online )?Distributed Proofread(?:ers|ing))",
     re.IGNORECASE,
 )
+_STEP = re.compile(r"\[(\d+)\]")
 _MAX_HEADER_CHARS = 25_000
 _MAX_LICENCE_CHARS = 40_000
 _MAX_OPENING_BLOCKS = 4
@@ -172,8 +174,13 @@ def _remove(document: Document, reasons: dict[int, str]) -> list[LeftOut]:
     document.anchors = {name: moved[min(number, len(moved) - 1)] for name, number in document.anchors.items()}
     for matter in document.matter:
         matter.first, matter.end = moved[matter.first], moved[matter.end]
-    document.left_out += left_out
+    document.left_out[:] = merge(document.left_out, left_out, key=_place)
     return left_out
+
+
+def _place(left: LeftOut) -> tuple[tuple[int, ...], int]:
+    """Where what is left out stands among the elements of its file."""
+    return tuple(int(number) for number in _STEP.findall(left.span.node)), left.span.start
 
 
 def _own_text(block: Block) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -137,7 +138,7 @@ def test_a_table_and_a_box_of_text(tmp_path: Path) -> None:
         f"<mc:Fallback><w:pict><v:textbox>{inside}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r>"
     )
     book = read(docx(tmp_path, p("Before ", box, "after.") + table + p("End.")))
-    assert all_text(book).replace(",", "") == "Before after. In a box. a b c End."
+    assert re.findall(r"\w+", all_text(book)) == ["Before", "after", "In", "a", "box", "a", "b", "c", "End"]
 
 
 def test_scene_breaks(tmp_path: Path) -> None:

@@ -38,13 +38,11 @@ def test_blocks(tmp_path: Path) -> None:
         "quote: k l",
         "list item: m",
         "list item: n",
-        "list item: o",
+        "list item: 1. o",
         "break: ",
         "heading: Two",
-        "paragraph: p",
-        "paragraph: q",
-        "paragraph: r",
-        "paragraph: s",
+        "paragraph: p, q",
+        "paragraph: r, s",
     ]
 
 
