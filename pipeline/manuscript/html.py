@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from dataclasses import dataclass
 
 from lxml import etree
 
+from pipeline.manuscript.block_text import BlockText
 from pipeline.manuscript.book import Block, Kind, LeftOut, Span
 from pipeline.manuscript.document import Document, Matter
+from pipeline.manuscript.frames import Frame
 from pipeline.manuscript.headings import demote_lists, heading_level, is_bare_heading, looks_like_title
+from pipeline.manuscript.leaving import LeftOuts
 from pipeline.manuscript.left_out import BLOCKS, is_raised, reason_to_leave_out, visible_text
 from pipeline.manuscript.lists import Numbering
 from pipeline.manuscript.markup import OPS, local_name, types_of
 from pipeline.manuscript.matter import MATTER_BY_TYPE
 from pipeline.manuscript.notes import Notes, find_notes
 from pipeline.manuscript.pictures import initial_of, is_initial
-from pipeline.manuscript.prose import BLANK, assemble, clean, ends_sentence, is_ornament
+from pipeline.manuscript.prose import BLANK, clean, is_ornament
 from pipeline.manuscript.raised import Raised, read_lowered, read_raised
 from pipeline.manuscript.spacing import find_spacers, is_ornament_picture, shows_ornament
 from pipeline.manuscript.stylesheet import Look, Styles, Wardrobe
 from pipeline.manuscript.tables import is_data_table
-from pipeline.manuscript.verse import is_all_spans, verse_marks
 
-_KINDS = {
-    "hgroup": Kind.HEADING,
-    "hd": Kind.HEADING,
-    "doctitle": Kind.HEADING,
-    "li": Kind.LIST_ITEM,
-    "dt": Kind.LIST_ITEM,
-    "dd": Kind.LIST_ITEM,
-    "blockquote": Kind.QUOTE,
-}
-_HEADING = re.compile(r"h([1-6])")
 _BLOCK_DISPLAYS = frozenset(["block", "list-item", "table", "flex", "grid", "flow-root", "table-row", "table-cell"])
+_INLINE = frozenset(["span", "a", "b", "strong", "i", "em", "cite", "small"])  # not br and img, which are often blocks
 _FLAT_FORMULA = frozenset(["math", "mrow", "mstyle", "semantics", "mi", "mn", "mo", "mtext", "annotation", ""])
 _FORMULA_TOKENS = frozenset(["mi", "mn", "mo", "mtext"])
 _LABEL = r"\s*[\[(]?{label}[\])]?[.:)\]]?(?!\w)\s*"
@@ -68,57 +59,6 @@ def leave_out_tree(root: etree._Element, file: str, reason: str) -> LeftOut:
     return LeftOut(text, reason, Span(file, "/*", 0, num_chars))
 
 
-@dataclass(slots=True)
-class _Frame:
-    """An open element. The nearest one that is a block is the node of the spans of the text in it."""
-
-    path: str
-    start: int  # where its text begins, in characters of the whole file's text
-    kind: Kind
-    level: int = 0
-    verse: bool = False
-    stanza: str = ""  # path of the element whose lines are one stanza
-    has_explicit_stanza: bool = False
-    is_data: bool = False  # a table that is read row by row
-    in_row: bool = False
-    in_raised: bool = False
-    in_link: bool = False
-    leaves: str = ""  # why all text in it but that of notes is left out
-    note: str = ""  # key of the note it lies in
-    list_style: str = ""
-    numbering: Numbering | None = None
-    is_block: bool = True
-    is_line: bool = False
-    has_line_spans: bool = False
-    classes: str = ""
-    tag: str = ""
-    matter: int = -1
-    num_emitted: int = 0
-    num_pictures: int = 0
-    num_children: int = 0
-
-    def inside(self, path: str, start: int) -> _Frame:
-        """A child's frame, with what it inherits."""
-        return _Frame(
-            path,
-            start,
-            self.kind,
-            self.level,
-            self.verse,
-            self.stanza,
-            self.has_explicit_stanza,
-            self.is_data,
-            self.in_row,
-            self.in_raised,
-            self.in_link,
-            self.leaves,
-            self.note,
-            self.list_style,
-            self.numbering,
-            matter=self.matter,
-        )
-
-
 class _Reader:
     def __init__(self, file: str, notes: Notes, styles: Styles, reads_notes: bool) -> None:
         self.document = Document(file)
@@ -127,38 +67,31 @@ class _Reader:
         self._reads_notes = reads_notes
         self._around_notes: set[etree._Element] = set()
         self._spacers: set[etree._Element] = set()
-        self._frames: list[_Frame] = []
-        self._blocks: list[_Frame] = []
+        self._frames: list[Frame] = []
+        self._blocks: list[Frame] = []
         self._position = 0
-        self._pieces: list[tuple[str, bool]] = []
-        self._texts: list[tuple[str, int]] = []  # of the block at hand, and where each begins
-        self._first: int | None = None
-        self._last = 0
-        self._has_hole = False  # something within it is left out
+        self._text = BlockText()
         self._num_breaks = 0
         self._num_emitted = 0
         self._num_linked = 0
         self._num_unread = 0  # formulas
         self._stanza = ""  # of the verse line emitted last, while nothing else came after it
-        self._prefix = ""  # a list item's number, before the text that it waits for
-        self._cell_gap = False
         self._skipped = 0  # characters of the text to come that are left out already
         self._label = ""  # of a note's mark, which its text may begin with
         self._carries = False  # a drop cap in a block of its own waits for its word
         self._awaits_title = False
         self._styled: dict[int, bool] = {}  # headings that are none by tag, and whether a number heads them
         self._pictures: list[etree._Element] = []
-        self._leaving = ""  # why the text at hand is left out
-        self._left_starts: list[int] = []
-        self._left_from = 0
-        self._left_pieces: list[str] = []
+        self._left = LeftOuts(file)
+        self._reason_for_all = ""
 
     def read(self, root: etree._Element, reason: str) -> Document:
         self._spacers = find_spacers(root)
         if self._reads_notes:
             read = [body for body, key in self._notes.bodies.items() if key in self._notes.texts]
             self._around_notes = {element for body in read for element in (body, *body.iterancestors())}
-        self._leaving = reason
+        self._left.begin_run(reason, 0)
+        self._reason_for_all = reason
         walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
         for event, element in walk:
             if event == "start":
@@ -176,6 +109,7 @@ class _Reader:
                 f"{self.document.file} has {self._num_unread} formulas without words to read them by (alttext), "
                 "which are left out."
             )
+        self.document.left_out = self._left.all
         demote_lists(self.document, self._styled)
         return self.document
 
@@ -185,14 +119,16 @@ class _Reader:
         """Enter an element; False when it is left out, or has nothing in it to be walked."""
         tag = local_name(element)
         is_root = not self._frames
-        parent = self._frames[-1] if self._frames else _Frame("", 0, Kind.PARAGRAPH, leaves=self._leaving)
+        parent = self._frames[-1] if self._frames else Frame("", 0, Kind.PARAGRAPH, leaves=self._reason_for_all)
         parent.num_children += 1
         frame = parent.inside(f"{parent.path}/*[{parent.num_children}]" if parent.path else "/*", self._position)
         types = types_of(element) if element.attrib else frozenset()
         look = self._styles.look(element, tag)
         key = self._note_key(element)
         is_floating = is_initial(element) and not is_root
-        is_own = tag in BLOCKS or look.display in _BLOCK_DISPLAYS or (bool(key) and not parent.in_row)
+        is_own = (
+            tag in BLOCKS or (tag in _INLINE and look.display in _BLOCK_DISPLAYS) or (bool(key) and not parent.in_row)
+        )
         frame.is_block = is_root or (is_own and not parent.in_row and not is_floating)
         frame.tag, frame.num_emitted, frame.num_pictures = tag, self._num_emitted, len(self._pictures)
         if frame.is_block:
@@ -209,15 +145,15 @@ class _Reader:
             if element not in self._around_notes:
                 self._leave_out(element, frame, reason)
                 return False
-            self._start_leaving(frame, reason)
+            if not frame.leaves:
+                self._left.begin_run(reason, self._position)
+                frame.leaves = reason
         if frame.leaves:
             return True
         self._set_up(frame, parent, element, types, look)
         return self._meet(element, tag, frame, look)
 
-    def _set_up(
-        self, frame: _Frame, parent: _Frame, element: etree._Element, types: frozenset[str], look: Look
-    ) -> None:
+    def _set_up(self, frame: Frame, parent: Frame, element: etree._Element, types: frozenset[str], look: Look) -> None:
         frame.list_style = look.list_style or frame.list_style
         if frame.tag in ("ol", "ul", "menu", "dl"):
             frame.list_style = look.list_style
@@ -225,12 +161,12 @@ class _Reader:
         elif frame.tag == "li" and frame.numbering:
             number = frame.numbering.take(element, look.list_style)
             is_counted = look.display in ("", "list-item") and not (frame.note and parent.note != frame.note)
-            self._prefix += f"{number}. " if number and is_counted else ""
+            self._text.number += f"{number}. " if number and is_counted else ""
         if frame.is_block:
             frame.classes = (element.get("class") or "").lower() if element.attrib else ""
             if not frame.note or parent.note == frame.note:
-                _set_kind(frame, element, types)
-            self._set_verse(frame, parent, element, types)
+                frame.set_kind(element, types)
+            frame.set_verse(parent, element, types)
             kind = next((MATTER_BY_TYPE[word] for word in sorted(types) if word in MATTER_BY_TYPE), "")
             if kind and not frame.note:
                 first = len(self.document.blocks)
@@ -241,42 +177,29 @@ class _Reader:
             if frame.is_line:
                 self._flush()
 
-    def _set_verse(self, frame: _Frame, parent: _Frame, element: etree._Element, types: frozenset[str]) -> None:
-        is_verse, is_stanza = verse_marks(element, frame.tag, types)
-        frame.verse = frame.verse or is_verse
-        if not frame.verse:
-            return
-        frame.has_line_spans = is_all_spans(element)
-        if is_stanza:
-            frame.stanza, frame.has_explicit_stanza = frame.path, True
-        elif not frame.has_explicit_stanza:
-            # An element with lines in it is a stanza; one that is a line itself belongs to its parent's.
-            has_lines = frame.has_line_spans or element.find(".//{*}br") is not None
-            frame.stanza = frame.path if has_lines else parent.path
-
     def _close(self, element: etree._Element) -> None:
         frame = self._frames.pop()
-        parent = self._frames[-1] if self._frames else _Frame("", 0, Kind.PARAGRAPH)
+        parent = self._frames[-1] if self._frames else Frame("", 0, Kind.PARAGRAPH)
         if frame.leaves and not parent.leaves:
-            self._stop_leaving()
+            self._left.end_run(self._position)
         if frame.is_block or frame.is_line:
-            if frame.tag == "tr" and self._first is not None and not _ends_row(self._text_at_end().rstrip()):
-                self._pieces.append((".", True))
+            if frame.tag == "tr":
+                self._text.end_row()
             self._flush()
         if frame.is_block:
             self._blocks.pop()
             if self._num_emitted == frame.num_emitted and not frame.leaves:
                 self._close_empty(element, frame)
         if frame.tag == "li":
-            self._prefix = ""
+            self._text.number = ""
         if frame.note and frame.note != parent.note:
             self._stanza, self._label = "", ""
             if parent.leaves:
-                self._left_from = self._position
+                self._left.resume_run(self._position)
         if frame.matter != parent.matter:
             self.document.matter[frame.matter].end = len(self.document.blocks)
 
-    def _close_empty(self, element: etree._Element, frame: _Frame) -> None:
+    def _close_empty(self, element: etree._Element, frame: Frame) -> None:
         """A block without text may be a change of scene."""
         is_break = element in self._spacers or (
             frame.tag in ("p", "div", "figure", "center")
@@ -286,7 +209,7 @@ class _Reader:
             length = self._position - frame.start
             self._emit(Block(Kind.BREAK, "", Span(self.document.file, frame.path, length, length)))
 
-    def _meet(self, element: etree._Element, tag: str, frame: _Frame, look: Look) -> bool:
+    def _meet(self, element: etree._Element, tag: str, frame: Frame, look: Look) -> bool:
         """What an element does besides holding text; False when it is left out after all."""
         if tag == "br":
             self._break_line(frame)
@@ -297,7 +220,7 @@ class _Reader:
         elif tag == "math":
             return self._meet_formula(element, frame)
         elif tag in _FORMULA_TOKENS or (tag == "tspan" and any(name in element.attrib for name in ("x", "y", "dy"))):
-            self._pieces.append((" ", False))
+            self._text.part()
         elif tag == "a" and not re.match(r"[a-z]+:", element.get("href") or "x:"):
             frame.in_link = True
         elif tag == "table":
@@ -305,7 +228,7 @@ class _Reader:
         elif tag == "tr":
             frame.in_row = frame.is_data
         elif tag in ("td", "th") and frame.in_row:
-            self._cell_gap = self._first is not None
+            self._text.begin_cell()
         elif (tag == "sub" or is_raised(element)) and not frame.in_raised:
             frame.in_raised = True
             return self._meet_raised(element, tag, frame)
@@ -314,26 +237,26 @@ class _Reader:
     def _meet_picture(self, element: etree._Element, tag: str) -> None:
         self.document.has_pictures = True
         self._pictures.append(element)
-        if tag == "img" and self._first is None and (letter := initial_of(element)):
-            self._add_piece(letter, self._position, self._position, is_added=True)
-        elif self._first is None and self._blocks[-1].tag in _SECTIONS and shows_ornament(element):
+        if tag == "img" and self._text.first is None and (letter := initial_of(element)):
+            self._put_in(letter)
+        elif self._text.first is None and self._blocks[-1].tag in _SECTIONS and shows_ornament(element):
             # In a paragraph of its own, it is judged when that ends.
             self._emit(Block(Kind.BREAK, "", Span(self.document.file, self._frames[-1].path, 0, 0)))
 
-    def _meet_formula(self, element: etree._Element, frame: _Frame) -> bool:
+    def _meet_formula(self, element: etree._Element, frame: Frame) -> bool:
         words = clean(element.get("alttext") or "")
         if not words and all(local_name(inner) in _FLAT_FORMULA for inner in element.iter()):
             return True  # "x = 2" reads itself
         reason = "formula, read by its alttext" if words else "formula without words to read it by"
         if words:
-            self._add_piece(words, self._position, self._position, is_added=True)
+            self._put_in(words)
         else:
             self._num_unread += 1
         self._leave_out(element, frame, reason)
         return False
 
-    def _meet_raised(self, element: etree._Element, tag: str, frame: _Frame) -> bool:
-        before = self._text_at_end()
+    def _meet_raised(self, element: etree._Element, tag: str, frame: Frame) -> bool:
+        before = self._text.at_end()
         text = visible_text(element)[0]
         links = [link for link in element.iter("{*}a") if link in self._notes.marks]
         if links:
@@ -349,15 +272,15 @@ class _Reader:
             self._leave_out(element, frame, "note mark")
             return False
         if how is Raised.POWER:
-            self._pieces.append(("^", True))
+            self._text.put_sign_in("^")
         elif how in (Raised.FRACTION, Raised.APART):
-            self._pieces.append((" ", False))
+            self._text.part()
         return True
 
-    def _break_line(self, frame: _Frame) -> None:
+    def _break_line(self, frame: Frame) -> None:
         self._num_breaks += 1
         if frame.in_row or frame.kind is Kind.HEADING or (not frame.verse and self._num_breaks == 1):
-            self._pieces.append((" ", False))
+            self._text.part()
             return
         self._flush()
         if self._num_breaks > 1:  # an empty line: a paragraph or stanza ends, though nobody wrote <p>
@@ -392,62 +315,44 @@ class _Reader:
         if key and self._reads_notes and not self._frames[-1].note:
             self.document.marks.setdefault(len(self.document.blocks), []).append(key)
 
-    def _leave_out(self, element: etree._Element, frame: _Frame, reason: str) -> None:
+    def _leave_out(self, element: etree._Element, frame: Frame, reason: str) -> None:
         for inner in element.iterdescendants("*"):
             self._note_anchors(inner)
         text, num_chars = visible_text(element)
-        start = frame.start
         if frame.leaves:
-            self._left_pieces.append(text)
+            self._left.add_to_run(text)
         elif text:
-            span = Span(self.document.file, frame.path, 0, num_chars)
-            before, after = (self._pieces[-1][0][-1:] if self._pieces else ""), (element.tail or "")[:1]
-            if reason == "note mark" and (before, after) in (("[", "]"), ("(", ")")):
-                self._pieces[-1] = (self._pieces[-1][0][:-1], False)
-                text, self._skipped = f"{before}{text}{after}", 1
-                span = Span(self.document.file, "/*", start - 1, start + num_chars + 1)
-                self._last = max(self._last, start + num_chars + 1)
-            self._has_hole = self._first is not None
-            self._list(text, reason, span, start)
+            self._text.has_hole = self._text.has_hole or self._text.first is not None
+            end = frame.start + num_chars
+            brackets = self._text.at_end()[-1:] + (element.tail or "")[:1]
+            if reason == "note mark" and brackets in ("[]", "()"):
+                self._text.cut_last_char(end + 1)
+                self._skipped = 1
+                self._left.add(brackets[0] + text + brackets[1], reason, frame.start - 1, end + 1)
+            else:
+                self._left.insert(
+                    LeftOut(text, reason, Span(self.document.file, frame.path, 0, num_chars)), frame.start
+                )
         self._position += num_chars
 
     def _leave_ornament_out(self, text: str, span: Span) -> None:
         """One left-out, or one a piece where a note's mark parts them."""
-        if not self._has_hole:
-            self._list(text, _SCENE_BREAK, span, self._first or 0)
+        if not self._text.has_hole:
+            self._left.insert(LeftOut(text, _SCENE_BREAK, span), self._text.first or 0)
             return
-        for piece, start in self._texts:
-            self._list(clean(piece), _SCENE_BREAK, Span(span.file, "/*", start, start + len(piece)), start)
-
-    def _list(self, text: str, reason: str, span: Span, start: int) -> None:
-        """List what is left out, in the order of the source."""
-        index = bisect_right(self._left_starts, start)
-        self._left_starts.insert(index, start)
-        self.document.left_out.insert(index, LeftOut(text, reason, span))
-
-    def _start_leaving(self, frame: _Frame, reason: str) -> None:
-        if not frame.leaves:
-            self._left_from, self._left_pieces, self._leaving = self._position, [], reason
-        frame.leaves = frame.leaves or reason
-
-    def _stop_leaving(self) -> None:
-        """End a run of text that is left out."""
-        text = clean(" ".join(self._left_pieces))
-        if text:
-            span = Span(self.document.file, "/*", self._left_from, self._position)
-            self._list(text, self._leaving, span, self._left_from)
-        self._left_pieces = []
+        for piece, start in self._text.texts:
+            self._left.add(clean(piece), _SCENE_BREAK, start, start + len(piece))
 
     def _note_key(self, element: etree._Element) -> str:
         """The key of the note an element is, where it is to be read."""
         key = self._notes.bodies.get(element, "") if self._reads_notes else ""
         return key if key in self._notes.texts else ""
 
-    def _open_note(self, frame: _Frame, key: str) -> None:
+    def _open_note(self, frame: Frame, key: str) -> None:
         if frame.leaves:
-            self._stop_leaving()
+            self._left.end_run(self._position)
         frame.leaves, frame.note, frame.kind, frame.verse, frame.numbering = "", key, Kind.PARAGRAPH, False, None
-        self._prefix, self._stanza, self._label = "", "", self._notes.texts[key]
+        self._text.number, self._stanza, self._label = "", "", self._notes.texts[key]
         self.document.notes.setdefault(key, [])
 
     # Text
@@ -457,24 +362,30 @@ class _Reader:
             return
         frame = self._frames[-1]
         if frame.leaves:
-            self._left_pieces.append(raw)
+            self._left.add_to_run(raw)
             self._position += len(raw)
             return
         if self._skipped:
             raw, self._position, self._skipped = raw[1:], self._position + 1, 0
-        if self._label and self._first is None and raw.strip(BLANK):
+        if self._label and self._text.first is None and raw.strip(BLANK):
             raw = self._leave_label_out(raw)
-        visible = raw.strip(BLANK)
-        if visible:
-            first = self._position + len(raw) - len(raw.lstrip(BLANK))
+        if visible := raw.strip(BLANK):
+            self._announce_note(frame)
             self._num_linked += len(visible) if frame.in_link else 0
             self.document.opening = self.document.opening or visible[:100]
             self.document.closing = raw.rstrip()[-20:]
-            self._add_piece(raw, first, first + len(visible))
-            self._texts.append((visible, first))
-        else:
-            self._pieces.append((raw, False))
+            self._num_breaks = 0
+        self._text.add(raw, self._position)
         self._position += len(raw)
+
+    def _put_in(self, words: str) -> None:
+        self._announce_note(self._frames[-1])
+        self._num_breaks = 0
+        self._text.put_in(words, self._position)
+
+    def _announce_note(self, frame: Frame) -> None:
+        if self._text.first is None and frame.note and not self.document.notes[frame.note]:
+            self._text.put_sign_in(_NOTE_PREFIX + " ")
 
     def _leave_label_out(self, raw: str) -> str:
         """What follows of a note's text once its own label ("3." or what is left of it) is left out."""
@@ -483,51 +394,24 @@ class _Reader:
         self._label = ""
         if not found or not found[0].strip(BLANK):
             return raw
-        span = Span(self.document.file, "/*", self._position, self._position + len(found[0]))
-        self._list(clean(found[0]), "note mark", span, self._position)
+        self._left.add(clean(found[0]), "note mark", self._position, self._position + len(found[0]))
         self._position += len(found[0])
         return raw[len(found[0]) :]
 
-    def _add_piece(self, piece: str, first: int, last: int, is_added: bool = False) -> None:
-        frame = self._frames[-1]
-        if self._first is None and frame.note and not self.document.notes[frame.note]:
-            self._pieces.append((_NOTE_PREFIX + " ", True))
-        if self._prefix:
-            if not piece.lstrip().startswith((self._prefix.strip(), self._prefix.strip(". ") + ")")):
-                self._pieces.append((self._prefix, True))
-            self._prefix = ""
-        if self._cell_gap:
-            text = self._text_at_end().rstrip()
-            self._pieces.append((", ", True) if text and text[-1].isalnum() else (" ", False))
-            self._cell_gap = False
-        self._pieces.append((piece, is_added))
-        self._first = first if self._first is None else self._first
-        self._last = max(last, self._last) if self._first is not None else last
-        self._num_breaks = 0
-
-    def _text_at_end(self) -> str:
-        """The last visible characters of the block at hand."""
-        text = ""
-        for piece, _ in reversed(self._pieces):
-            text = piece[-200:] + text
-            if len(text) >= 60:
-                break
-        return text
-
     def _flush(self, carries: bool = False) -> None:
         """End the block at hand. It lies in the innermost open block element: each border flushes."""
-        if self._first is None:
-            self._pieces.clear()
+        first = self._text.first
+        if first is None:
+            self._text.clear()
             return
         if carries:
-            while not self._pieces[-1][0].strip(BLANK):
-                self._pieces.pop()
+            self._text.trim()
             return  # a drop cap goes with the block that begins
         self._carries = False
-        text, added = assemble(self._pieces)
+        text, added = self._text.assemble()
         frame = self._blocks[-1]
-        base, path = (frame.start, frame.path) if self._first >= frame.start else (0, "/*")
-        span = Span(self.document.file, path, self._first - base, self._last - base)
+        base, path = (frame.start, frame.path) if first >= frame.start else (0, "/*")
+        span = Span(self.document.file, path, first - base, self._text.last - base)
         if is_ornament(text):
             if not added:
                 self._leave_ornament_out(text, span)
@@ -536,12 +420,10 @@ class _Reader:
                 self._emit(Block(frame.kind, text, span, added=added))
         elif text:
             self._emit_text(frame, text, span, added)
-        self._pieces.clear()
-        self._texts.clear()
-        self._first, self._last, self._has_hole = None, 0, False
+        self._text.clear()
         self._num_linked = 0
 
-    def _emit_text(self, frame: _Frame, text: str, span: Span, added: tuple[tuple[int, int], ...]) -> None:
+    def _emit_text(self, frame: Frame, text: str, span: Span, added: tuple[tuple[int, int], ...]) -> None:
         kind, level = frame.kind, frame.level
         if frame.note:
             self._emit(Block(Kind.PARAGRAPH if kind is Kind.HEADING else kind, text, span, added=added))
@@ -573,17 +455,3 @@ class _Reader:
         (self.document.notes[note] if note else self.document.blocks).append(block)
         self._num_emitted += 1
         self._stanza = ""
-
-
-def _ends_row(text: str) -> bool:
-    return ends_sentence(text) or text.endswith((",", ";", ":", "."))
-
-
-def _set_kind(frame: _Frame, element: etree._Element, types: frozenset[str]) -> None:
-    if found := _HEADING.fullmatch(frame.tag):
-        frame.kind, frame.level = Kind.HEADING, int(found[1])
-    elif "heading" in types:
-        level = element.get("aria-level") or "2"
-        frame.kind, frame.level = Kind.HEADING, int(level) if re.fullmatch("[1-6]", level) else 2
-    elif frame.kind is not Kind.HEADING and frame.tag in _KINDS:
-        frame.kind, frame.level = _KINDS[frame.tag], 0
