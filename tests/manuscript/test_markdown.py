@@ -41,8 +41,8 @@ def test_blocks(tmp_path: Path) -> None:
         "list item: 1. o",
         "break: ",
         "heading: Two",
-        "paragraph: p, q",
-        "paragraph: r, s",
+        "paragraph: p, q.",
+        "paragraph: r, s.",
     ]
 
 
