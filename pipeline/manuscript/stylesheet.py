@@ -23,6 +23,8 @@ from pipeline.manuscript.markup import OPS, local_name
 _PROPERTIES = ("display", "visibility", "float", "list-style")
 _NAMESPACES = {"epub": OPS, "xml": "http://www.w3.org/XML/1998/namespace"}
 _SCREEN = frozenset(["", "all", "screen", "only screen", "only all", "not print"])
+_LONG_NUMBER = re.compile(r"\d{1000,}")
+"""Python makes no number of more than 4300 digits, nor does a browser."""
 _MAX_SHEET_CHARS = 400_000
 _MAX_SELECTOR_CHARS = 1000
 _MAX_IMPORTS = 8
@@ -92,7 +94,9 @@ class Styles:
         if style not in self._inline:
             is_telling = len(style) <= _MAX_SELECTOR_CHARS and any(name in style.lower() for name in _PROPERTIES)
             nodes = (
-                tinycss2.parse_blocks_contents(style, skip_comments=True, skip_whitespace=True) if is_telling else []
+                tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", style), skip_comments=True, skip_whitespace=True)
+                if is_telling
+                else []
             )
             self._inline[style] = _declarations(nodes)
         return self._inline[style]
@@ -122,6 +126,7 @@ def read_sheet(css: str, load: Load | None = None, num_imports: int = 0) -> list
     if not any(name in lowered for name in (*_PROPERTIES, "@import")):
         return []
     rules: list[Rule] = []
+    css = _LONG_NUMBER.sub("0", css)
     _read_rules(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True), rules, load, num_imports)
     return rules
 
