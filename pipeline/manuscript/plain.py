@@ -52,6 +52,7 @@ class _Reader:
         self._marks = [mark for mark in find_marks(text) if notes == "skip" or not _stays(mark, text)]
         self._notes = notes
         self._chapters: list[int] = []  # where each begins, in characters
+        self._gone: list[tuple[int, int]] = []  # places that are left out with all marks in them
 
     def read(self) -> Document:
         text = blank_out(self._text, self._marks)
@@ -83,19 +84,28 @@ class _Reader:
         if text:
             self.document.left_out.append(LeftOut(text, reason, self._span(start, end)))
 
+    def _leave_out_whole(self, start: int, end: int, reason: str) -> None:
+        self._leave_out(start, end, reason)
+        self._gone.append((start, end))
+
+    def _is_gone(self, mark: Mark) -> bool:
+        number = bisect.bisect_right(self._gone, (mark.start, len(self._text))) - 1
+        return number >= 0 and mark.end <= self._gone[number][1]
+
     def _leave_out_contents(self, lines: Sequence[Line]) -> list[Line]:
         contents = find_contents(lines)
         for line in contents:
             start = line.start + len(line.text) - len(line.text.lstrip(BLANK))
-            self._leave_out(start, line.start + len(line.text.rstrip(BLANK)), "table of contents", line.shown)
+            self._leave_out_whole(start, line.start + len(line.text.rstrip(BLANK)), "table of contents")
         return contents
 
     def _leave_out_boilerplate(self, paragraphs: list[Paragraph]) -> list[Paragraph]:
         kept = list(paragraphs)
         for first, end, reason in reversed(find_boilerplate([paragraph.text for paragraph in paragraphs])):
             for paragraph in paragraphs[first:end]:
-                self._leave_out(paragraph.start, paragraph.end, reason, _whole_text(paragraph))
-                self._leave_out_dropped(paragraph)
+                self._leave_out_whole(paragraph.start, paragraph.end, reason)
+                if paragraph.underline:
+                    self._leave_out_dropped(paragraph)
             del kept[first:end]
         return kept
 
@@ -107,7 +117,7 @@ class _Reader:
             after = paragraphs[number + 1] if number + 1 < len(paragraphs) else None
             before = kept[-1] if kept else None
             if before and after and is_bare_number(paragraph.text) and _goes_on(before, after):
-                self._leave_out(paragraph.start, paragraph.end, "page number")
+                self._leave_out_whole(paragraph.start, paragraph.end, "page number")
                 after.continues = True
                 continue
             if before and _goes_on(before, paragraph):
@@ -139,8 +149,11 @@ class _Reader:
 
     def _add_marks(self) -> None:
         moved: list[tuple[int, Block]] = []
+        self._gone.sort()
         marked = {mark.note: mark.start for mark in reversed(self._marks) if mark.reason == "note mark"}
         for mark in self._marks:
+            if self._is_gone(mark):
+                continue
             if mark.reason != "note" or self._notes == "skip":
                 self._leave_out(mark.start, mark.end, mark.reason)
                 continue
@@ -199,7 +212,3 @@ def _stays(mark: Mark, text: str) -> bool:
 
 def _goes_on(before: Paragraph, after: Paragraph) -> bool:
     return not ends_sentence(before.text) and after.text[0].islower() and before.text[-1] not in ":;"
-
-
-def _whole_text(paragraph: Paragraph) -> str:
-    return clean(" ".join(line.text for line in paragraph.lines))
