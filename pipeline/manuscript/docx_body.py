@@ -14,7 +14,7 @@ from pipeline.manuscript.docx_shapes import (
     GREEK,
     choose_alternative,
     find_text_boxes,
-    is_alone,
+    has_text,
     mark_scenes,
     read_formula,
 )
@@ -42,6 +42,8 @@ class BodyBuilder:
         self._joins: etree._Element | None = None  # a paragraph that the next one goes on in
         self._boxes: list[etree._Element] = []
         self._title: list[str] = []
+        self._last_with_symbol: etree._Element | None = None
+        self._shows_text = False
 
     @property
     def titles(self) -> list[str]:
@@ -227,10 +229,17 @@ class BodyBuilder:
         place = number - ord("A")
         if attribute(element, "font").lower() == "symbol" and 0 <= place < len(GREEK):
             _append_text(target, GREEK[place])
-        elif is_alone(element):  # an ornament of a font such as Wingdings
+        elif self._is_alone(element):  # an ornament of a font such as Wingdings
             _append_text(target, "\u2766")
         else:
             etree.SubElement(target, "span", {LEFT_OUT: "symbol"}).text = "\u2766"
+
+    def _is_alone(self, symbol: etree._Element) -> bool:
+        paragraph = next(symbol.iterancestors("{*}p"), None)
+        if paragraph is not self._last_with_symbol:
+            self._last_with_symbol = paragraph
+            self._shows_text = paragraph is None or has_text(paragraph)
+        return not self._shows_text
 
     def _add_ruby(self, element: etree._Element, target: etree._Element, style: Style) -> None:
         ruby = etree.SubElement(target, "ruby")

@@ -39,10 +39,8 @@ def find_text_boxes(element: etree._Element) -> Iterator[etree._Element]:
                 walk.skip_subtree()
 
 
-def is_alone(element: etree._Element) -> bool:
-    """Whether a symbol is all that its paragraph shows."""
-    paragraph = next(element.iterancestors("{*}p"), None)
-    return paragraph is not None and not any((text.text or "").strip() for text in paragraph.iter("{*}t"))
+def has_text(paragraph: etree._Element) -> bool:
+    return any((text.text or "").strip() for text in paragraph.iter("{*}t"))
 
 
 def read_formula(element: etree._Element) -> str:
