@@ -10,6 +10,14 @@ from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
+from pipeline.manuscript.docx_shapes import (
+    GREEK,
+    choose_alternative,
+    find_text_boxes,
+    has_text,
+    mark_scenes,
+    read_formula,
+)
 from pipeline.manuscript.docx_styles import Numbering, Style, StyleSheet, attribute, child, is_on, outline_level, value
 from pipeline.manuscript.left_out import LEFT_OUT
 from pipeline.manuscript.markup import local_name
@@ -20,10 +28,6 @@ _QUOTE = re.compile(r"(?:intense )?quote|block text|quotations?")
 _TRANSPARENT = frozenset(
     ["sdt", "sdtcontent", "customxml", "smarttag", "ins", "moveto", "hyperlink", "fldsimple", "dir", "bdo", "rubybase"]
 )
-_GREEK = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_\u0305αβχδεφγηιϕκλμνοπθρστυϖωξψζ"
-"""What the font Symbol shows for the letters from A to z."""
-_MIN_PARAGRAPHS = 8
-_MAX_SHARE_EMPTY = 0.25
 
 
 class BodyBuilder:
@@ -38,6 +42,8 @@ class BodyBuilder:
         self._joins: etree._Element | None = None  # a paragraph that the next one goes on in
         self._boxes: list[etree._Element] = []
         self._title: list[str] = []
+        self._last_with_symbol: etree._Element | None = None
+        self._shows_text = False
 
     @property
     def titles(self) -> list[str]:
@@ -51,7 +57,7 @@ class BodyBuilder:
     def add_main(self, part: etree._Element) -> None:
         self._add_blocks(child(part, "body"), self._body)
         self._joins = None
-        _mark_scenes(self._body)
+        mark_scenes(self._body)
 
     def add_notes(self, part: etree._Element, kind: str) -> None:
         """Footnotes or endnotes, each an element that the mark in the text points at."""
@@ -82,11 +88,11 @@ class BodyBuilder:
             elif name in _TRANSPARENT:
                 self._add_blocks(element, target)
             elif name == "alternatecontent":
-                self._add_blocks(_alternative(element), target)
+                self._add_blocks(choose_alternative(element), target)
             elif name in ("del", "movefrom"):
                 self._add_blocks(element, etree.SubElement(target, "div", {LEFT_OUT: _deleted(name)}))
             elif name in ("omathpara", "omath"):
-                _append_text(etree.SubElement(target, "p"), _formula(element))
+                _append_text(etree.SubElement(target, "p"), read_formula(element))
 
     def _add_table(self, table: etree._Element, target: etree._Element) -> None:
         shown = etree.SubElement(target, "table")
@@ -166,9 +172,9 @@ class BodyBuilder:
             elif name in ("del", "movefrom"):
                 self._add_runs(element, etree.SubElement(target, "span", {LEFT_OUT: _deleted(name)}), style)
             elif name == "alternatecontent":
-                self._add_runs(_alternative(element), target, style)
+                self._add_runs(choose_alternative(element), target, style)
             elif name in ("omath", "omathpara"):
-                _append_text(target, _formula(element))
+                _append_text(target, read_formula(element))
 
     def _add_run(self, run: etree._Element, target: etree._Element, style: Style) -> None:
         properties = child(run, "rpr")
@@ -206,7 +212,7 @@ class BodyBuilder:
         elif name == "ruby":
             self._add_ruby(element, target, style)
         elif name == "alternatecontent":
-            for inner in _alternative(element):
+            for inner in choose_alternative(element):
                 self._add_run_part(inner, target, style)
         elif name in ("drawing", "pict", "object"):
             self._add_drawing(element, target)
@@ -221,12 +227,19 @@ class BodyBuilder:
         code = attribute(element, "char")
         number = int(code, 16) & 0xFF if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else 0
         place = number - ord("A")
-        if attribute(element, "font").lower() == "symbol" and 0 <= place < len(_GREEK):
-            _append_text(target, _GREEK[place])
-        elif _is_alone(element):  # an ornament of a font such as Wingdings
+        if attribute(element, "font").lower() == "symbol" and 0 <= place < len(GREEK):
+            _append_text(target, GREEK[place])
+        elif self._is_alone(element):  # an ornament of a font such as Wingdings
             _append_text(target, "\u2766")
         else:
             etree.SubElement(target, "span", {LEFT_OUT: "symbol"}).text = "\u2766"
+
+    def _is_alone(self, symbol: etree._Element) -> bool:
+        paragraph = next(symbol.iterancestors("{*}p"), None)
+        if paragraph is not self._last_with_symbol:
+            self._last_with_symbol = paragraph
+            self._shows_text = paragraph is None or has_text(paragraph)
+        return not self._shows_text
 
     def _add_ruby(self, element: etree._Element, target: etree._Element, style: Style) -> None:
         ruby = etree.SubElement(target, "ruby")
@@ -238,7 +251,7 @@ class BodyBuilder:
 
     def _add_drawing(self, element: etree._Element, target: etree._Element) -> None:
         """A picture, a rule, or boxes of text, which are read after the paragraph that they hang on."""
-        boxes = list(_text_boxes(element))
+        boxes = list(find_text_boxes(element))
         if any(attribute(inner, "hr") in ("t", "1", "true") for inner in element.iter("*")):
             etree.SubElement(target, "hr")
         elif not boxes:
@@ -262,75 +275,11 @@ def _inside(part: etree._Element, name: str) -> Iterator[etree._Element]:
             yield from _inside(element, name)
 
 
-def _alternative(element: etree._Element) -> etree._Element:
-    """What a current Word shows of alternatives."""
-    choice = child(element, "choice")
-    fallback = child(element, "fallback")
-    has_text = choice is not None and next(choice.iter("{*}t", "{*}delText"), None) is not None
-    return (
-        choice if choice is not None and (has_text or fallback is None) else element if fallback is None else fallback
-    )
-
-
-def _text_boxes(element: etree._Element) -> Iterator[etree._Element]:
-    walk = etree.iterwalk(element, events=("start",))
-    for _, inner in walk:
-        name = local_name(inner)
-        if name == "txbxcontent":
-            yield inner
-            walk.skip_subtree()
-        elif name == "fallback" and inner.getparent() is not None:
-            parent = inner.getparent()
-            if parent is not None and _alternative(parent) is not inner:
-                walk.skip_subtree()
-
-
-def _is_alone(element: etree._Element) -> bool:
-    """Whether a symbol is all that its paragraph shows."""
-    paragraph = next(element.iterancestors("{*}p"), None)
-    return paragraph is not None and not any((text.text or "").strip() for text in paragraph.iter("{*}t"))
-
-
-def _formula(element: etree._Element) -> str:
-    """The letters of an equation in their order, a fraction's with a stroke between them."""
-    pieces: list[str] = []
-    for event, inner in etree.iterwalk(element, events=("start", "end")):
-        name = local_name(inner)
-        if event == "start" and name == "t":
-            pieces.append(inner.text or "")
-        elif event == "end" and name == "num":
-            pieces.append("/")
-    return "".join(pieces)
-
-
 def _append_text(target: etree._Element, text: str) -> None:
     if len(target):
         target[-1].tail = (target[-1].tail or "") + text
     else:
         target.text = (target.text or "") + text
-
-
-def _is_empty(element: etree._Element) -> bool:
-    return element.tag == "p" and len(element) == 0 and not clean(element.text or "")
-
-
-def _mark_scenes(body: etree._Element) -> None:
-    """Turn empty paragraphs between paragraphs into breaks, unless they are how all paragraphs are set apart."""
-    blocks = list(body)
-    is_empty = [_is_empty(block) for block in blocks]
-    num_filled = len(blocks) - sum(is_empty)
-    runs = [i for i, empty in enumerate(is_empty) if empty and i and not is_empty[i - 1]]
-    between = [i for i in runs if blocks[i - 1].tag == "p" and _next_filled(blocks, is_empty, i) == "p"]
-    if num_filled >= _MIN_PARAGRAPHS and len(between) <= _MAX_SHARE_EMPTY * num_filled:
-        for i in between:
-            blocks[i].tag = "hr"
-            blocks[i].text = None
-
-
-def _next_filled(blocks: list[etree._Element], is_empty: list[bool], i: int) -> str:
-    while i < len(blocks) and is_empty[i]:
-        i += 1
-    return str(blocks[i].tag) if i < len(blocks) else ""
 
 
 def read_parts(parts: Mapping[str, list[etree._Element]]) -> BodyBuilder:

@@ -34,6 +34,7 @@ _TOML_HEAD = re.compile(r"\A\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTA
 _MAX_HEAD_CHARS = 100_000
 _HEADING_ATTRIBUTES = re.compile(r"\{[#.:][^{}]*\}\s*\Z")
 _CODE = re.compile(r"[{}<>=|\\`$_]|[;)][ \t]*$|^[ \t]*(?:\$|>>>|#|//)\s", re.MULTILINE)
+_MAX_OPEN_BRACKETS = 2000
 _MARK = "data-render-book"
 
 
@@ -63,7 +64,7 @@ def render_markdown(text: str, name: str = "") -> tuple[etree._Element, dict[str
     source = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     head, fields, source = _split_head(source)
     env: dict[str, Any] = {}
-    rendered = _PARSER.render(source, env)
+    rendered = _PARSER.render(_escape_senseless(source), env)
     notes = "".join(env.get("inline_notes", ()))
     root = parse_markup_text(f"<html><body>\n{rendered}{notes}</body></html>", name)
     assert root is not None
@@ -79,6 +80,17 @@ def render_markdown(text: str, name: str = "") -> tuple[etree._Element, dict[str
     for heading in body.iter("h1", "h2", "h3", "h4", "h5", "h6"):
         _part_attributes(heading)
     return root, fields
+
+
+def _escape_senseless(source: str) -> str:
+    """Brackets by the thousand that nothing closes are mere characters: a parser would look for the end of each."""
+    if source.count("[") <= _MAX_OPEN_BRACKETS:
+        return source
+    parts = re.split(r"(\n[ \t]*\n)", source)
+    for number, part in enumerate(parts):
+        if part.count("[") - part.count("]") > _MAX_OPEN_BRACKETS:
+            parts[number] = part.replace("[", "\\[")
+    return "".join(parts)
 
 
 def _split_head(source: str) -> tuple[str, dict[str, Any], str]:

@@ -116,7 +116,7 @@ class _Reader:
         for number, paragraph in enumerate(paragraphs):
             after = paragraphs[number + 1] if number + 1 < len(paragraphs) else None
             before = kept[-1] if kept else None
-            if before and after and is_bare_number(paragraph.text) and _goes_on(before, after):
+            if before and after and _goes_on(before, after) and is_bare_number(paragraph.text):
                 self._leave_out_whole(paragraph.start, paragraph.end, "page number")
                 after.continues = True
                 continue
@@ -211,4 +211,4 @@ def _stays(mark: Mark, text: str) -> bool:
 
 
 def _goes_on(before: Paragraph, after: Paragraph) -> bool:
-    return not ends_sentence(before.text) and after.text[0].islower() and before.text[-1] not in ":;"
+    return after.text[0].islower() and before.text[-1] not in ":;" and not ends_sentence(before.text)

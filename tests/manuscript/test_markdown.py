@@ -141,3 +141,8 @@ def test_what_lies_around_the_text_of_a_saved_page(tmp_path: Path) -> None:
 def test_a_footer_of_a_page_without_a_main_is_read(tmp_path: Path) -> None:
     book = read(tmp_path, "<p>It rained.</p><footer>It stopped.</footer>", "book.html")
     assert [block.text for block in all_blocks(book)] == ["It rained.", "It stopped."]
+
+
+def test_brackets_by_the_thousand_are_read_as_they_are(tmp_path: Path) -> None:
+    text = "![a" * 3000
+    assert shown(read(tmp_path, f"One [two](x).\n\n{text}\n")) == ["paragraph: One two.", f"paragraph: {text}"]

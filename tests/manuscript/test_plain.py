@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.book import Book
 from pipeline.manuscript.encoding import decode_text
+from pipeline.manuscript.plain import read_plain
 from pipeline.manuscript.reading import Notes, Reading
+from tests.broken import soup
 
 from .build import all_blocks, texts, titles
 from .cover import check_cover
@@ -235,6 +238,15 @@ def test_a_page_ends_in_the_middle_of_a_sentence(tmp_path: Path) -> None:
         blocks = all_blocks(book)
         assert [block.text for block in blocks] == ["They went on and", "the page was turned.", "Next."]
         assert [block.continues for block in blocks] == [False, True, False]
+
+
+@pytest.mark.parametrize("notes", ["skip", "inline", "end"])
+def test_no_character_of_any_text_is_lost(notes: Notes) -> None:
+    for seed in range(60):
+        chance = random.Random(seed)
+        parts = [soup(chance)[:300] for _ in range(chance.randint(1, 12))]
+        text = decode_text("\n\n".join(parts).encode("utf-8", "replace"))
+        check_cover(text, read_plain("book.txt", text.encode(), Reading(notes)))
 
 
 NOTED = (
