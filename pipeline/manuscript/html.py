@@ -28,7 +28,7 @@ _BLOCK_DISPLAYS = frozenset(["block", "list-item", "table", "flex", "grid", "flo
 _INLINE = frozenset(["span", "a", "b", "strong", "i", "em", "cite", "small"])  # not br and img, which are often blocks
 _FLAT_FORMULA = frozenset(["math", "mrow", "mstyle", "semantics", "mi", "mn", "mo", "mtext", "annotation", ""])
 _FORMULA_TOKENS = frozenset(["mi", "mn", "mo", "mtext"])
-_LABEL = r"\s*[\[(]?{label}[\])]?[.:)\]]?(?!\w)\s*"
+_LABEL = r"\s*[\[(]?{label}(?:[\])]?[.:)\]]|{end})\s*"
 _AFTER_LABEL = re.compile(r"[\s.:)\]]+")
 _SCENE_BREAK = "scene break, heard as a pause"
 _SECTIONS = frozenset(["body", "section", "article"])
@@ -389,8 +389,9 @@ class _Reader:
 
     def _leave_label_out(self, raw: str) -> str:
         """What follows of a note's text once its own label ("3." or what is left of it) is left out."""
-        label = re.escape(self._label.strip("[]() ."))
-        found = re.match(_LABEL.format(label=label), raw) or _AFTER_LABEL.match(raw)
+        label = self._label.strip("[]() .")
+        end = r"[\])]" if label.isalpha() else r"(?!\w)"  # "a. A note", but not "a friend"
+        found = re.match(_LABEL.format(label=re.escape(label), end=end), raw) or _AFTER_LABEL.match(raw)
         self._label = ""
         if not found or not found[0].strip(BLANK):
             return raw

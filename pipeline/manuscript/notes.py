@@ -31,9 +31,11 @@ _NOTES_TITLE = re.compile(r"(?:foot|end)?\s?notes?(?: (?:to|on) .{1,60})?[.:]?",
 _BACK = frozenset("↩↩︎↑^←⤴") | frozenset(["back", "return", "back to text", "go back", "return to text"])
 _CONTAINERS = frozenset(["body", "html", "section", "article", "main", "ol", "ul", "dl", "table", "tbody"])
 _OPENING = " \t\r\n\u00a0[("
+_BETWEEN_LABELS = _OPENING + "]),.;"
 _MAX_LABEL_CHARS = 12
 _MIN_NOTE_CHARS = 3
 _MAX_BLANK_SIBLINGS = 20
+_MAX_LINKS_BACK = 20
 
 
 @dataclass(slots=True)
@@ -72,6 +74,7 @@ class _Finder:
         self._elements: dict[_Target, etree._Element] = {}
         self._prose_chars: dict[etree._Element, int] = {}
         self._back_links: dict[etree._Element, dict[_Target, list[etree._Element]]] = {}
+        self._texts: dict[etree._Element, str] = {}
         self._sure: set[etree._Element] = set()
 
     def find(self) -> Notes:
@@ -137,6 +140,8 @@ class _Finder:
                 return element
             if local_name(element) in HEADING_TAGS:
                 return None
+        if local_name(target) not in BLOCKS and not _begins_block(target):
+            return None  # a place within a paragraph, such as the mark that a note leads back to
         block = target
         while local_name(block) not in BLOCKS and block.getparent() is not None:
             block = block.getparent()  # type: ignore[assignment]
@@ -156,7 +161,7 @@ class _Finder:
         if not candidate.is_sure:
             target = self._elements.get(candidate.target)
             is_mark = bool(links) and target is not None and self._is_in_prose(candidate.link)
-            if not is_mark or body is None or not _says_something(body, links):
+            if not is_mark or body is None or not self._says_something(body, links):
                 return
         elif body is None and candidate.target in self._elements and "noteref" not in types_of(candidate.link):
             target = self._elements[candidate.target]
@@ -196,7 +201,8 @@ class _Finder:
         if not own:
             return []
         names = _names_at(candidate.link)
-        return [link for name in names for link in own.get((candidate.file, name), ())]
+        links = [link for name in names for link in own.get((candidate.file, name), ())]
+        return links if len(links) <= _MAX_LINKS_BACK else []
 
     def _is_in_prose(self, link: etree._Element) -> bool:
         """Whether there is more in its block than the link: a table of contents is links and nothing else."""
@@ -214,8 +220,21 @@ class _Finder:
         if any(ancestor in self._notes.containers for ancestor in body.iterancestors()):
             return True
         label = text.strip("[]() .")
-        begins = visible_text(body)[0][:_MAX_LABEL_CHARS].lstrip("[( ")
-        return bool(label) and re.match(re.escape(label) + r"(?!\w)", begins) is not None
+        begins = self._text_of(body)[:_MAX_LABEL_CHARS].lstrip("[( ")
+        after = r"[\])]?[.:)\]]" if label.isalpha() else r"(?!\w)"  # "a. A note", but not "a friend"
+        return bool(label) and re.match(re.escape(label) + after, begins) is not None
+
+    def _says_something(self, body: etree._Element, links: list[etree._Element]) -> bool:
+        """Whether there is more in a note than the links that lead back."""
+        if local_name(body) == "dt":
+            return True
+        num_chars = len(self._text_of(body)) - sum(len(visible_text(link)[0]) for link in links)
+        return num_chars >= _MIN_NOTE_CHARS
+
+    def _text_of(self, body: etree._Element) -> str:
+        if body not in self._texts:
+            self._texts[body] = visible_text(body)[0]
+        return self._texts[body]
 
     def _settle_containers(self, bodies: list[etree._Element]) -> None:
         """A list in which two notes or more lie below a heading "Notes", or nothing else lies, is all notes."""
@@ -259,14 +278,6 @@ def _has_blocks(element: etree._Element) -> bool:
     return any(local_name(child) in BLOCKS for child in element.iterchildren("*"))
 
 
-def _says_something(body: etree._Element, links: list[etree._Element]) -> bool:
-    """Whether there is more in a note than the links that lead back."""
-    if local_name(body) == "dt":
-        return True
-    num_chars = len(visible_text(body)[0]) - sum(len(visible_text(link)[0]) for link in links)
-    return num_chars >= _MIN_NOTE_CHARS
-
-
 def _is_first_in_item(block: etree._Element) -> bool:
     parent = block.getparent()
     return (
@@ -290,16 +301,18 @@ def _names_at(link: etree._Element) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
+def _may_lead(text: str) -> bool:
+    """Whether a piece may stand before a note's label: nothing, or another label."""
+    return not text or MARK.fullmatch(text) is not None
+
+
 def _begins_block(link: etree._Element) -> bool:
     """Whether nothing but brackets comes before a link in its block: it is a note's label, not a mark."""
     node = link
     while local_name(node) not in BLOCKS and (parent := node.getparent()) is not None:
         for number, item in enumerate(node.itersiblings(preceding=True)):
-            if (
-                number >= _MAX_BLANK_SIBLINGS
-                or (item.tail or "").strip(_OPENING)
-                or visible_text(item)[0].strip(_OPENING)
-            ):
+            text = visible_text(item)[0].strip(_OPENING) if len(item) < 5 else "…"
+            if number >= _MAX_BLANK_SIBLINGS or (item.tail or "").strip(_BETWEEN_LABELS) or not _may_lead(text):
                 return False
         if (parent.text or "").strip(_OPENING):
             return False

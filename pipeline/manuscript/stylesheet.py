@@ -29,6 +29,7 @@ _LONG_NUMBER = re.compile(r"\d{1000,}")
 _MAX_SHEET_CHARS = 400_000
 _MAX_SELECTOR_CHARS = 1000
 _MAX_IMPORTS = 8
+_MAX_TESTS = 3_000_000
 
 Load = Callable[[str], tuple[str, str] | None]
 """From an href to what names the sheet, and its text; None where there is none."""
@@ -62,6 +63,8 @@ class Rule:
 class Styles:
     """The rules of all sheets of a document, in order."""
 
+    num_tests_left: int = _MAX_TESTS
+    """So many compounds are held against elements; what style sheets of an absurd size hide is read."""
     _by_key: dict[str, list[tuple[int, Rule]]] = field(default_factory=dict)
     _inline: dict[str, tuple[tuple[str, str, bool], ...]] = field(default_factory=dict)
 
@@ -84,12 +87,34 @@ class Styles:
         best: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]] = {}
         for key in dict.fromkeys(keys):
             for order, rule in self._by_key.get(key, ()):
-                if _matches(rule, element):
+                if self.num_tests_left > 0 and self._matches(rule, element):
                     for name, value, is_important in rule.declarations:
                         _offer(best, name, value, (is_important, False, rule.specificity, order))
         for name, value, is_important in inline:
             _offer(best, name, value, (is_important, True, (0, 0, 0), 0))
         return _look({name: value for name, (_, value) in best.items()}) if best else _PLAIN
+
+    def _matches(self, rule: Rule, element: etree._Element) -> bool:
+        """From right to left, with all elements a compound may stand for at once: linear in depth and compounds."""
+        current = [element]
+        for combinator, tests in rule.compounds:
+            if combinator == " ":
+                current = list(
+                    current[0].iterancestors()
+                )  # the deepest comes first, and has all ancestors of the others
+            elif combinator == ">":
+                current = [parent for node in current if (parent := node.getparent()) is not None]
+            elif combinator == "+":
+                current = [
+                    previous
+                    for node in current
+                    if (previous := next(node.itersiblings("*", preceding=True), None)) is not None
+                ]
+            self.num_tests_left -= len(current)
+            current = [node for node in current if all(test(node) for test in tests)]
+            if not current:
+                return False
+        return True
 
     def _read_inline(self, style: str) -> tuple[tuple[str, str, bool], ...]:
         if style not in self._inline:
@@ -267,26 +292,6 @@ def _attribute_test(tree: Attrib) -> _Test:
         }.get(tree.operator, False)
 
     return test
-
-
-def _matches(rule: Rule, element: etree._Element) -> bool:
-    """From right to left, with all elements a compound may stand for at once: linear in depth and compounds."""
-    current = [element]
-    for combinator, tests in rule.compounds:
-        if combinator == " ":
-            current = list(current[0].iterancestors())  # the deepest comes first, and has all ancestors of the others
-        elif combinator == ">":
-            current = [parent for node in current if (parent := node.getparent()) is not None]
-        elif combinator == "+":
-            current = [
-                previous
-                for node in current
-                if (previous := next(node.itersiblings("*", preceding=True), None)) is not None
-            ]
-        current = [node for node in current if all(test(node) for test in tests)]
-        if not current:
-            return False
-    return True
 
 
 class Wardrobe:
