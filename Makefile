@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 STORY := examples/the-story.epub
 MARKED := slow or ray or speech or package or pocket
 
-.PHONY: demo test check bench bench-pocket bench-scale first-light wheel clean
+.PHONY: demo test check fuzz bench bench-pocket bench-scale first-light wheel clean
 
 demo: $(INSTALLED) $(STORY)  ## Render the example story with the embedded voice joe
 	$(BIN)/render-book $(STORY) --voice joe
@@ -20,6 +20,9 @@ check: $(INSTALLED)  ## Lint, types and the fast tests: under a minute
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n 2 -m "not ($(MARKED))"
+
+fuzz: $(INSTALLED)  ## 20,000 broken books and random texts: each is planned, or refused in a sentence; an hour
+	$(BIN)/python -m tests.fuzz
 
 bench: $(INSTALLED)  ## Text, mastering ten hours of audio, and joe on two workers against bare Piper
 	$(BIN)/python benchmarks/bench_text.py

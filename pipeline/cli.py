@@ -118,7 +118,7 @@ def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_run_options
 @click.version_option(__version__, prog_name="render-book")
 def render(book: Path, output: Path | None, formats: str | None, **options: Any) -> None:
-    """Turn BOOK (.epub, .txt, .md or .html) into a finished audiobook, or the many books of a manifest (.yaml).
+    """Turn BOOK (.epub, .docx, .txt, .md or .html) into a finished audiobook, or the many books of a manifest (.yaml).
 
     The same command again goes on where the last one stopped. An accepted take is never rendered twice.
     """

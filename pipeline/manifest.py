@@ -138,6 +138,16 @@ def _file(read: Callable[[Path], object]) -> BeforeValidator:
     return BeforeValidator(checked)
 
 
+def _source(value: object, info: ValidationInfo) -> Path:
+    path = _place(info).path(value)
+    _place(info).check(_check_folder if info.data.get("as_book") else check_source, path)
+    return path
+
+
+def _check_folder(path: Path) -> None:
+    check_source(path, as_book=True)
+
+
 def _output(value: object, info: ValidationInfo) -> Path:
     path = _place(info).path(value)
     if _place(info).is_submitted and not str(value).startswith(("/", "~")):
@@ -211,7 +221,8 @@ class Defaults(Strict):
 
 
 class Book(Defaults):
-    source: Annotated[Path, _file(check_source)]
+    as_book: bool = False
+    source: Annotated[Path, BeforeValidator(_source)]
     output: _Output | None = None
 
 

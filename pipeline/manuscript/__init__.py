@@ -1,4 +1,4 @@
-"""What the author wrote: reads EPUB, text, Markdown and HTML into a `Book`. Knows no engine and no voice."""
+"""What the author wrote: reads EPUB, Word, text, Markdown and HTML into a `Book`. Knows no engine and no voice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["read_manuscript"]
 
 
 def read_manuscript(path: Path, reading: Reading | None = None) -> Book:
-    """Read a manuscript: `.epub`, `.txt`, `.text`, `.md`, `.markdown`, `.html`, `.htm` or `.xhtml`.
+    """Read a manuscript: `.epub`, `.docx`, `.txt`, `.text`, `.md`, `.markdown`, `.html`, `.htm` or `.xhtml`.
 
     Raises `ManuscriptError` when it is missing, empty, protected, unsafe, or not what its name says.
     """

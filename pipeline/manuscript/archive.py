@@ -1,9 +1,11 @@
-"""The zip file an EPUB is: bounded reads, names that stay inside, protection named and refused."""
+"""The zip file an EPUB or a Word document is: bounded reads, and names that stay inside."""
 
 from __future__ import annotations
 
+import lzma
 import posixpath
 import re
+import struct
 import unicodedata
 import zipfile
 import zlib
@@ -12,33 +14,39 @@ from types import TracebackType
 from urllib.parse import unquote
 
 from pipeline.errors import ManuscriptError
-from pipeline.manuscript.markup import local_name, parse_xml
 
 _MIB = 2**20
 _MAX_TOTAL_BYTES = 500 * _MIB
 MAX_DOCUMENT_BYTES = 64 * _MIB
 _MAX_RATIO = 200
-_FONT_OBFUSCATION = frozenset(["http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"])
-_PROTECTIONS = {
-    "META-INF/license.lcpl": "Readium LCP",
-    "META-INF/rights.xml": "Adobe ADEPT",
-    "META-INF/sinf.xml": "Apple FairPlay",
-}
+_MAX_MEMBERS = 50_000
+_MAX_DIRECTORY_BYTES = 8 * _MIB
+_MAX_SHOWN_CHARS = 100
+_FAULTS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError, NotImplementedError,
+    RuntimeError, OverflowError, IndexError, OSError,
+)  # fmt: skip
+"""What zipfile raises for damage."""
 
 
 class Archive:
     """A zip file open for reading. Nothing is ever unpacked to disk."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kind: str = "an EPUB") -> None:
         """Raises `ManuscriptError` when the file is no zip archive, or has encrypted members."""
         self.path = path
         try:
+            if _directory_size(path) > _MAX_DIRECTORY_BYTES:
+                raise ManuscriptError(f"{path} is not safe to read, for it lists more files than any book has.")
             self._zip = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError) as error:
+        except _FAULTS as error:
             raise ManuscriptError(
-                f"{path} is not an EPUB, for it can't be opened as a zip archive ({error}); "
-                "get a fresh copy, or give the file the suffix that it is."
+                f"{path} is not {kind}, or is cut short or damaged, for it can't be opened as a zip archive "
+                f"({show(str(error))}); get a fresh copy, or give the file the suffix that it is."
             ) from error
+        if len(self._zip.infolist()) > _MAX_MEMBERS:
+            self._zip.close()
+            raise ManuscriptError(f"{path} is not safe to read, for it lists more files than any book has.")
         self._num_bytes_read = 0
         self._members = {info.filename: info for info in self._zip.infolist() if info.filename[-1:] not in ("", "/")}
         self._folded: dict[str, str] = {}
@@ -78,16 +86,10 @@ class Archive:
                     data += part
                     self._num_bytes_read += len(part)
                     self._check_size(info, len(data), max_bytes)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            OSError,
-        ) as error:
+        except _FAULTS as error:
             raise ManuscriptError(
-                f"{self.path} is damaged: {name} can't be unpacked ({error}); get a fresh copy of the book."
+                f"{self.path} is damaged: {show(name)} can't be unpacked ({show(str(error))}); "
+                "get a fresh copy of the book."
             ) from error
         return bytes(data)
 
@@ -95,35 +97,29 @@ class Archive:
         is_bomb = num_bytes > _MIB and num_bytes > _MAX_RATIO * max(info.compress_size, 1)
         if is_bomb or num_bytes > max_bytes or self._num_bytes_read > _MAX_TOTAL_BYTES:
             raise ManuscriptError(
-                f"{self.path} is not safe to read, for {info.filename} unpacks to an absurd size; "
-                "remove that file from the EPUB, or get a copy from its publisher."
-            )
-
-    def refuse_protected(self) -> None:
-        """Raises `ManuscriptError` that names the protection (DRM), if there is any but obfuscated fonts."""
-        scheme = next((scheme for name, scheme in _PROTECTIONS.items() if self.find(name)), "")
-        encryption = self.find("META-INF/encryption.xml")
-        if not scheme and encryption:
-            algorithms = _encryption_algorithms(self.read(encryption))
-            unknown = sorted(algorithms - _FONT_OBFUSCATION)
-            scheme = f"encryption of an unknown kind ({unknown[0]})" if unknown else ""
-        if scheme:
-            raise ManuscriptError(
-                f"{self.path} is protected by {scheme} (DRM), which is not removed here; "
-                "get a copy without DRM from its publisher or shop."
+                f"{self.path} is not safe to read, for {show(info.filename)} unpacks to an absurd size; "
+                "remove that file from it, or get a copy from its publisher."
             )
 
 
-def _encryption_algorithms(data: bytes) -> set[str]:
-    root = parse_xml(data)
-    if root is None:
-        return set()
-    return {
-        method.get("Algorithm") or "no algorithm named"
-        for encrypted in root.iter("{*}EncryptedData")
-        for method in encrypted
-        if local_name(method) == "encryptionmethod"
-    }
+def _directory_size(path: Path) -> int:
+    """How long the central directory says it is: all of it would be read at once. 0 where nothing says so."""
+    with path.open("rb") as file:
+        file.seek(0, 2)
+        file.seek(max(0, file.tell() - 2**16 - 100))
+        tail = file.read()
+    end = tail.rfind(b"PK\x05\x06")
+    size = int.from_bytes(tail[end + 12 : end + 16], "little") if end >= 0 else 0
+    wide = tail.rfind(b"PK\x06\x06")
+    if wide >= 0:
+        size = max(size if size != 0xFFFFFFFF else 0, int.from_bytes(tail[wide + 40 : wide + 48], "little"))
+    return size
+
+
+def show(name: str) -> str:
+    """A name from inside a manuscript for a message: on one line, and not too long."""
+    printable = "".join(char if char.isprintable() else "\ufffd" for char in name)
+    return printable if len(printable) <= _MAX_SHOWN_CHARS else printable[: _MAX_SHOWN_CHARS - 1] + "…"
 
 
 def _as_utf_8(name: str) -> str:

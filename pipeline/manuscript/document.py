@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from pipeline.manuscript.book import Block, LeftOut
+
+
+@dataclass(slots=True)
+class Matter:
+    """What an element says it is, its first block and the one after its last.
+
+    `around` is the index of the matter in which it lies, -1 where there is none.
+    """
+
+    kind: str
+    first: int
+    end: int
+    around: int
 
 
 @dataclass(slots=True)
@@ -18,10 +32,28 @@ class Document:
     """Index of a heading's block to its level, 1 to 6. A title's second line is a heading without a level."""
     anchors: dict[str, int] = field(default_factory=dict)
     """Id of an element to the index of the block it lies in or before."""
-    matter: list[tuple[str, int, int]] = field(default_factory=list)
-    """Front and back matter: what it is, its first block, and the one after its last."""
+    matter: list[Matter] = field(default_factory=list)
+    """Front and back matter that elements say they are, in the order in which they begin."""
+    marks: dict[int, list[str]] = field(default_factory=dict)
+    """Index of a block to the keys of the notes whose marks stand in it."""
+    notes: dict[str, list[Block]] = field(default_factory=dict)
+    """Key of a note to its blocks, where notes are read."""
+    linked: dict[int, int] = field(default_factory=dict)
+    """Index of a block to how many of its characters lie in links within the manuscript."""
+    opening: str = ""
+    """The beginning of the first text as it stands in the source."""
+    closing: str = ""
+    """The end of the last text as it stands in the source, without the white space after it."""
     has_pictures: bool = False
+    faults: list[str] = field(default_factory=list)
+    """Sentences about what can't be read."""
 
     def matter_of(self, first: int, end: int) -> str:
         """What kind of front or back matter all blocks from `first` up to `end` are, or an empty string."""
-        return next((reason for reason, start, stop in self.matter if start <= first and end <= stop), "")
+        number = bisect_right(self.matter, first, key=lambda matter: matter.first) - 1
+        while number >= 0:
+            matter = self.matter[number]
+            if end <= matter.end:
+                return matter.kind
+            number = matter.around  # elements lie within each other, so none but those around may reach further
+        return ""

@@ -5,16 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lxml import etree
+
+from pipeline.errors import ManuscriptError
 from pipeline.manuscript.archive import Archive, join_href
-from pipeline.manuscript.book import Book, LeftOut
+from pipeline.manuscript.book import Block, Book, LeftOut
 from pipeline.manuscript.chapters import Entry, Place, divide
 from pipeline.manuscript.document import Document
-from pipeline.manuscript.html import leave_out_tree, read_tree
-from pipeline.manuscript.left_out import MATTER_BY_TYPE
+from pipeline.manuscript.gutenberg import leave_out_boilerplate
+from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import parse_markup, parse_xml
+from pipeline.manuscript.matter import MATTER_BY_TYPE
+from pipeline.manuscript.notes import find_notes
 from pipeline.manuscript.package import Item, Package, read_cover, read_metadata, read_package
+from pipeline.manuscript.protection import refuse_protected
 from pipeline.manuscript.reading import Reading
+from pipeline.manuscript.stylesheet import Wardrobe
 from pipeline.manuscript.toc import TocEntry, read_landmarks, read_nav, read_ncx
+
+_MAX_TEXT_BYTES = 128 * 2**20
 
 
 @dataclass(slots=True)
@@ -30,20 +39,23 @@ class _Contents:
 def read_epub(path: Path, reading: Reading) -> Book:
     """Raises `ManuscriptError` when it is no EPUB, is damaged, protected by DRM, or unsafe to unpack."""
     with Archive(path) as archive:
-        archive.refuse_protected()
+        refuse_protected(archive)
         package = read_package(archive)
         nav = next((item for item in package.items.values() if "nav" in item.properties and item.name), None)
         contents = _read_contents(package, archive, nav)
-        documents, left_out = _read_spine(package, archive, nav)
+        documents, left_out = _Spine(package, archive, nav, reading).read()
+        leave_out_boilerplate(documents)
         entries = _place_entries(contents, documents, package, archive)
         guided = _guided_matter(contents, documents, package, archive)
         cover = read_cover(package, archive)
+        titles, authors = read_metadata(package, "title"), read_metadata(package, "creator")
+        chapters = divide(documents, entries, guided, reading, _first(titles), authors)
         return Book(
-            title=_first(read_metadata(package, "title")),
-            authors=tuple(dict.fromkeys(read_metadata(package, "creator"))),
+            title=_first(titles),
+            authors=tuple(dict.fromkeys(authors)),
             language=_first(read_metadata(package, "language")),
-            chapters=divide(documents, entries, guided),
-            left_out=tuple(left_out),
+            chapters=chapters,
+            left_out=tuple(left for document in documents for left in document.left_out) + tuple(left_out),
             cover=cover,
             publisher=_first(read_metadata(package, "publisher")),
             date=_first(read_metadata(package, "date")),
@@ -72,23 +84,79 @@ def _read_contents(package: Package, archive: Archive, nav: Item | None) -> _Con
     return contents
 
 
-def _read_spine(package: Package, archive: Archive, nav: Item | None) -> tuple[list[Document], list[LeftOut]]:
-    documents: list[Document] = []
-    left_out: list[LeftOut] = []
-    for item, is_linear in package.spine:
-        root = parse_markup(archive.read(item.name), f"{archive.path}: {item.name}")
-        if root is None:
-            package.notes.append(f"{item.href} is empty.")
-            documents.append(Document(item.name))
-        elif item is nav:
-            left_out.append(leave_out_tree(root, item.name, "navigation"))
-        elif not is_linear:
-            left_out.append(leave_out_tree(root, item.name, 'outside the reading order (linear="no")'))
-        else:
-            document = read_tree(root, item.name)
-            documents.append(document)
-            left_out += document.left_out
-    return documents, left_out
+class _Spine:
+    """Reads the files of the spine, and lists the text of all others."""
+
+    def __init__(self, package: Package, archive: Archive, nav: Item | None, reading: Reading) -> None:
+        self._package = package
+        self._archive = archive
+        self._nav = nav
+        self._reads_notes = reading.notes != "skip"
+        self._trees: dict[str, etree._Element] = {}
+        self._notes: dict[str, list[Block]] = {}
+        """Notes in files that are not in the reading order."""
+        self._num_bytes = 0
+
+    def read(self) -> tuple[list[Document], list[LeftOut]]:
+        """The documents in reading order, and what is left out of the other files."""
+        spine = [(item, is_linear) for item, is_linear in self._package.spine]
+        in_spine = {item.name for item, _ in spine}
+        others = [item for item in self._package.items.values() if item.is_text() and item.name not in in_spine]
+        for item in dict.fromkeys([*(item for item, _ in spine), *others]):
+            self._parse(item, is_read=item.name in in_spine)
+        notes = find_notes(self._trees, self._resolve)
+        wardrobe = Wardrobe(self._load_sheet)
+        documents: list[Document] = []
+        left_out: list[LeftOut] = []
+        for item, is_linear in [*spine, *((item, False) for item in others)]:
+            root = self._trees.pop(item.name, None)
+            reason = self._reason(item, is_linear, item.name in in_spine)
+            if root is None:
+                if not reason:
+                    documents.append(Document(item.name))
+                continue
+            document = read_tree(root, item.name, notes, wardrobe.styles_of(root, item.name), self._reads_notes, reason)
+            self._package.notes += document.faults
+            if reason:
+                left_out += document.left_out
+                self._notes.update(document.notes)
+            else:
+                documents.append(document)
+        for document in documents[:1]:
+            document.notes.update(self._notes)
+        return documents, left_out
+
+    def _parse(self, item: Item, is_read: bool) -> None:
+        data = self._archive.read(item.name)
+        self._num_bytes += len(data)
+        if self._num_bytes > _MAX_TEXT_BYTES:
+            raise ManuscriptError(
+                f"{self._archive.path} holds more text than any book does; check that it is the right file."
+            )
+        root = parse_markup(data, f"{self._archive.path}: {item.name}")
+        if root is not None:
+            self._trees[item.name] = root
+        elif is_read:
+            self._package.notes.append(f"{item.href} is empty.")
+
+    def _reason(self, item: Item, is_linear: bool, is_in_spine: bool) -> str:
+        if item is self._nav:
+            return "navigation"
+        if not is_in_spine:
+            return "not in the reading order"
+        return "" if is_linear else 'outside the reading order (linear="no")'
+
+    def _resolve(self, base: str, href: str) -> tuple[str, str] | None:
+        joined = join_href(base, href)
+        name = self._archive.find(joined[0]) if joined else None
+        return (name, joined[1]) if joined and name else None
+
+    def _load_sheet(self, base: str, href: str) -> tuple[str, str] | None:
+        resolved = self._resolve(base, href)
+        if resolved is None:
+            return None
+        data = self._archive.read(resolved[0])
+        return resolved[0], data.decode("utf-8-sig", errors="replace")
 
 
 def _find_place(base: str, href: str, documents: list[Document], archive: Archive) -> tuple[Place | None, str, str]:
@@ -107,8 +175,12 @@ def _find_place(base: str, href: str, documents: list[Document], archive: Archiv
 
 def _place_entries(contents: _Contents, documents: list[Document], package: Package, archive: Archive) -> list[Entry]:
     entries = []
+    parts: list[TocEntry] = []
     unread = {item.name for item, is_linear in package.spine if not is_linear} | {contents.base}
     for line in contents.entries:
+        parts = [part for part in parts if part.depth < line.depth]
+        part = parts[-1].title if parts else ""
+        parts += [line] if line.is_part else []
         if not line.href:
             continue
         place, name, missing = _find_place(contents.base, line.href, documents, archive)
@@ -124,7 +196,7 @@ def _place_entries(contents: _Contents, documents: list[Document], package: Pack
                 f"The table of contents points at {line.href}, whose anchor doesn't exist; "
                 "the chapter starts with the file."
             )
-        entries.append(Entry(place, line.title, line.depth, line.is_part))
+        entries.append(Entry(place, line.title, line.depth, line.is_part, part))
     return entries
 
 

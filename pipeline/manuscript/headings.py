@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pipeline.manuscript.book import Kind
+from pipeline.manuscript.document import Document
 
 _UNITS = "one|two|three|four|five|six|seven|eight|nine"
 _ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last"
@@ -23,6 +28,14 @@ _NAMED = re.compile(
 _BARE_NUMBER = re.compile(rf"(?:\d{{1,3}}|(?![CLDM]\b){_ROMAN})\.?")
 _PART = re.compile(r"(?:part|book|volume)\b", re.IGNORECASE)
 _MAX_TITLE_CHARS = 60
+_STYLED = re.compile(
+    r"(?:chapter|chap|ch|part|book)[-_]?(?:title|subtitle|heading|head|name|number|num|no|label)?(?<!^ch)"
+    r"|(?:title|subtitle|heading|headline|h[1-6])"
+)
+_WRAPPERS = frozenset(["chapter", "chap", "ch", "part", "book"])  # of a whole chapter, on a div
+_SUBTITLE = re.compile(r"subtitle|chapter[-_]?subtitle")
+_MAX_STYLED_CHARS = 120
+_MIN_LISTED = 3
 
 
 def is_heading(text: str) -> bool:
@@ -50,3 +63,50 @@ def is_bare_number(text: str) -> bool:
 def is_part_title(text: str) -> bool:
     """ "Part Two", "BOOK THE FIRST: Recalled": what chapters lie below."""
     return _PART.match(text) is not None and is_heading(text)
+
+
+def heading_level(text: str, tag: str, classes: Sequence[str]) -> int | None:
+    """The level of a heading that is set as a paragraph, 0 for a second line; None for what isn't surely one.
+
+    It is one by its wording ("Chapter One"), or by its class where it is short and no sentence.
+    """
+    is_worded = is_heading(text)
+    styled = [name for name in classes if _STYLED.fullmatch(name)] if tag in ("p", "div") else []
+    if tag == "div":
+        styled = [name for name in styled if name not in _WRAPPERS]
+    is_styled = (
+        bool(styled) and len(text) <= _MAX_STYLED_CHARS and text[-1] not in ".,;:" and any(map(str.isalnum, text))
+    )
+    if not is_worded and not is_styled:
+        return None
+    if _SUBTITLE.fullmatch(styled[0] if styled else ""):
+        return 0
+    by_class = next((int(name[1]) for name in styled if name[0] == "h" and name[1:].isdigit()), 2)
+    return 1 if is_part_title(text) else by_class
+
+
+def demote_lists(document: Document, styled: Mapping[int, bool]) -> None:
+    """Make paragraphs again of three headings or more that follow each other: they list what is to come.
+
+    `styled` are the headings that no tag says are any, and whether each has a level. The last of a run that repeats
+    one before it is the first chapter's own.
+    """
+    run: list[int] = []
+    numbers = sorted(styled)
+    for place, index in enumerate(numbers):
+        run.append(index)
+        if place + 1 < len(numbers) and numbers[place + 1] == index + 1:
+            continue
+        seen: dict[str, int] = {}
+        end = len(run)
+        for position, number in enumerate(run):
+            text = document.blocks[number].text.casefold()
+            if text in seen:
+                end = position
+                break
+            seen[text] = number
+        if sum(styled[number] for number in run[:end]) >= _MIN_LISTED:
+            for number in run[:end]:
+                document.blocks[number] = replace(document.blocks[number], kind=Kind.PARAGRAPH)
+                document.levels.pop(number, None)
+        run = []

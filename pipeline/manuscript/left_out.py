@@ -9,6 +9,8 @@ from lxml import etree
 from pipeline.manuscript.markup import local_name
 from pipeline.manuscript.prose import clean
 
+LEFT_OUT = "{urn:render-book}left-out"
+"""Why an element is left out, in a tree that a reader made itself."""
 _BY_TAG = {
     "head": "document head",
     "script": "script",
@@ -27,6 +29,9 @@ _BY_TAG = {
     "video": "stand-in for a film",
     "iframe": "stand-in for a frame",
     "canvas": "stand-in for a drawing",
+    "object": "stand-in for a picture or film",
+    "noscript": "stand-in for a script",
+    "datalist": "hidden text",
 }
 _BY_TYPE = {
     "pagebreak": "page number",
@@ -34,54 +39,19 @@ _BY_TYPE = {
     "pagelist": "page list",
     "noteref": "note mark",
     "backlink": "note mark",
-    "footnote": "note",
-    "footnotes": "note",
-    "endnote": "note",
-    "endnotes": "note",
-    "rearnote": "note",
-    "rearnotes": "note",
 }
+_NOTE_BODIES = frozenset(["footnote", "endnote", "rearnote"])
+_NOTE_CONTAINERS = frozenset(["footnotes", "endnotes", "rearnotes"])
 _BY_CLASS = {
     "pagenum": "page number",
     "pageno": "page number",
     "page-number": "page number",
-    "footnote": "note",
-    "footnotes": "note",
-    "endnote": "note",
-    "endnotes": "note",
-}
-MATTER_BY_TYPE = {
-    "cover": "cover",
-    "titlepage": "title page",
-    "title-page": "title page",
-    "halftitlepage": "half title page",
-    "halftitle": "half title page",
-    "copyright-page": "copyright page",
-    "imprint": "imprint",
-    "colophon": "colophon",
-    "toc": "table of contents",
-    "landmarks": "table of contents",
-    "loi": "list of illustrations",
-    "lot": "list of tables",
-    "index": "index",
-}
-MATTER_BY_TITLE = {
-    "contents": "table of contents",
-    "table of contents": "table of contents",
-    "copyright": "copyright page",
-    "copyright page": "copyright page",
-    "uncopyright": "copyright page",
-    "imprint": "imprint",
-    "colophon": "colophon",
-    "cover": "cover",
-    "cover page": "cover",
-    "title page": "title page",
-    "titlepage": "title page",
-    "half title": "half title page",
-    "half title page": "half title page",
-    "halftitlepage": "half title page",
-    "index": "index",
-    "toc": "table of contents",
+    "pagenumber": "page number",
+    "pgnum": "page number",
+    "lnum": "line number",
+    "linenum": "line number",
+    "linenumber": "line number",
+    "line-number": "line number",
 }
 # fmt: off
 BLOCKS = frozenset(
@@ -96,52 +66,72 @@ BLOCKS = frozenset(
     ]
 )
 # fmt: on
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_MARK = re.compile(r"(?:[\[(]\s*)?(?:\d{1,4}|[a-z]|[ivxlc]{1,6}|[*†‡§¶‖#]{1,4})(?:\s*[\])])?", re.IGNORECASE)
+_RAISED_CLASSES = frozenset(["sup", "super", "superscript"])
+HEADING_TAGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6", "hd", "hgroup"])
+MARK = re.compile(r"(?:[\[(]\s*)?(?:\d{1,4}|[a-z]|[ivxlc]{1,6}|[*†‡§¶‖#]{1,4})(?:\s*[\])])?", re.IGNORECASE)
 _SURE_MARK = re.compile(r"[\[(].*[\])]|[*†‡§¶‖]+")
 _MARK_CLASS = re.compile(r"noteref|fnanchor|footnote|endnote|fnref", re.IGNORECASE)
 
 
 def reason_to_leave_out(element: etree._Element, tag: str, types: frozenset[str]) -> str:
-    """Why an element isn't read aloud, or an empty string."""
+    """Why an element isn't read aloud, or an empty string. Notes and style sheets have a say of their own."""
     if tag in _BY_TAG:
         return _BY_TAG[tag]
+    if tag == "dialog" and element.get("open") is None:
+        return "hidden text"
     if not element.attrib:
         return ""
+    if reason := element.get(LEFT_OUT):
+        return reason
     for kind in sorted(types):  # a set's order changes from run to run
         if kind in _BY_TYPE:
             return _BY_TYPE[kind]
-    if _is_hidden(element):
+    if element.get("hidden") is not None or (element.get("aria-hidden") or "").lower() == "true":
         return "hidden text"
-    for word in (element.get("class") or "").lower().split():
-        # A span of class "footnote" may be the note's mark or mere small print; a block of it is the note.
-        if word in _BY_CLASS and (tag in BLOCKS or word.startswith("page")):
+    for word in _words(element):
+        if word in _BY_CLASS:
             return _BY_CLASS[word]
-    if tag == "a" and _is_note_mark(element):
-        return "note mark"
     return ""
 
 
-def _is_hidden(element: etree._Element) -> bool:
-    return (
-        element.get("hidden") is not None
-        or (element.get("aria-hidden") or "").lower() == "true"
-        or _HIDDEN_STYLE.search(element.get("style") or "") is not None
+def is_note_body(element: etree._Element, tag: str, types: frozenset[str]) -> bool:
+    """Whether a book says that this is a note. A span of class "footnote" may be its mark, or mere small print."""
+    return not types.isdisjoint(_NOTE_BODIES) or (tag in BLOCKS and not _NOTE_BODIES.isdisjoint(_words(element)))
+
+
+def is_note_container(element: etree._Element, tag: str, types: frozenset[str]) -> bool:
+    return not types.isdisjoint(_NOTE_CONTAINERS) or (
+        tag in BLOCKS and not _NOTE_CONTAINERS.isdisjoint(_words(element))
     )
 
 
-def _is_note_mark(link: etree._Element) -> bool:
+def is_note_mark(link: etree._Element) -> bool:
     """A link whose whole text is "1", "[1]" or "*": raised, bracketed, a symbol, or of a telling class."""
     href = link.get("href") or ""
     text = visible_text(link)[0]
-    if not href or not _MARK.fullmatch(text):
+    if not href or not MARK.fullmatch(text):
         return False
     parent = link.getparent()
-    if (parent is not None and local_name(parent) == "sup") or any(local_name(child) == "sup" for child in link):
+    if (parent is not None and is_raised(parent)) or any(is_raised(child) for child in link) or is_raised(link):
         return True
     if "#" not in href:
         return False
-    return bool(_SURE_MARK.fullmatch(text) or _MARK_CLASS.search(link.get("class") or ""))
+    before = link.getprevious()
+    lead = (before.tail if before is not None else parent.text if parent is not None else "") or ""
+    is_bracketed = lead.endswith("[") and (link.tail or "").startswith("]")
+    return is_bracketed or bool(_SURE_MARK.fullmatch(text) or _MARK_CLASS.search(link.get("class") or ""))
+
+
+def is_raised(element: etree._Element) -> bool:
+    """`<sup>`, or what a class or a style of its own sets as one."""
+    if local_name(element) == "sup":
+        return True
+    style = (element.get("style") or "").replace(" ", "").lower() if element.attrib else ""
+    return "vertical-align:super" in style or not _RAISED_CLASSES.isdisjoint(_words(element))
+
+
+def _words(element: etree._Element) -> list[str]:
+    return (element.get("class") or "").lower().split() if element.attrib else []
 
 
 def visible_text(element: etree._Element) -> tuple[str, int]:

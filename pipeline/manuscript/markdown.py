@@ -1,154 +1,209 @@
-"""Markdown to a `Book`. Spans are those of the lines a block stands on."""
+"""Markdown to a `Book`, by way of HTML. Spans are places in the tree that `render_markdown` makes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import yaml
+from lxml import etree
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.subscript import sub_plugin
+from mdit_py_plugins.superscript import superscript_plugin
 
-from pipeline.manuscript.book import Block, Book, Kind, LeftOut, Span
-from pipeline.manuscript.chapters import divide
-from pipeline.manuscript.document import Document
+from pipeline.manuscript.book import Book
 from pipeline.manuscript.encoding import decode_text
+from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
+from pipeline.manuscript.left_out import LEFT_OUT
 from pipeline.manuscript.markup import parse_markup_text
-from pipeline.manuscript.prose import clean, is_ornament
+from pipeline.manuscript.one_document import make_book
+from pipeline.manuscript.prose import clean
+from pipeline.manuscript.reading import Reading
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=\w[\w-]*:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^(\w+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
-_NOTE = re.compile(r"^ {0,3}\[\^[^\]\s]+\]:.*(?:\n(?:[ \t]+\S.*|[ \t]*(?=\n[ \t]+\S)))*", re.MULTILINE)
-_NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_HEADING_ATTRIBUTES = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
-_KINDS = {"blockquote_open": Kind.QUOTE, "list_item_open": Kind.LIST_ITEM, "heading_open": Kind.HEADING}
+_YAML_HEAD = re.compile(r"\A---[ \t]*\n(?=[\w-]+[ \t]*:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML_HEAD = re.compile(r"\A\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
+_MAX_HEAD_CHARS = 100_000
+_HEADING_ATTRIBUTES = re.compile(r"\{[#.:][^{}]*\}\s*\Z")
+_CODE = re.compile(r"[{}<>=|\\`$_]|[;)][ \t]*$|^[ \t]*(?:\$|>>>|#|//)\s", re.MULTILINE)
+_MAX_OPEN_BRACKETS = 2000
+_MARK = "data-render-book"
 
 
-def read_markdown(name: str, data: bytes) -> Book:
-    """Read Markdown (CommonMark with tables and footnotes), its metadata from a YAML head if there is one.
+def read_markdown(name: str, data: bytes, reading: Reading) -> Book:
+    """Read Markdown (CommonMark with tables, notes and definitions), its metadata from a YAML or TOML head.
 
     Raises `ManuscriptError` when embedded HTML is nested too deep to read.
     """
-    reader = _Reader(name, decode_text(data))
-    reader.read()
-    document, fields = reader.document, reader.fields
+    root, fields = render_markdown(decode_text(data), name)
+    document = read_tree(root, name, reads_notes=reading.notes != "skip")
+    leave_out_boilerplate([document])
     top = [document.blocks[block].text for block, level in document.levels.items() if level == 1]
-    author = fields.get("author", "")
-    return Book(
-        title=fields.get("title") or (top[0] if len(top) == 1 else ""),
-        authors=(author,) if author else (),
-        language=fields.get("lang") or fields.get("language", ""),
-        chapters=divide([document]),
-        left_out=tuple(sorted(document.left_out, key=lambda left: left.span.start)),
-        date=fields.get("date", ""),
+    titles = _texts(fields.get("title"))
+    return make_book(
+        document,
+        reading,
+        title=titles[0] if titles else top[0] if len(top) == 1 else "",
+        authors=tuple(_texts(fields.get("author") or fields.get("authors") or fields.get("creator"))),
+        language="".join(_texts(fields.get("lang") or fields.get("language"))[:1]),
+        publisher="".join(_texts(fields.get("publisher"))[:1]),
+        date="".join(_texts(fields.get("date"))[:1]),
     )
 
 
-@dataclass(slots=True)
-class _Reader:
-    name: str
-    text: str
-    document: Document = field(init=False)
-    fields: dict[str, str] = field(default_factory=dict)
-    _starts: list[int] = field(init=False)
+def render_markdown(text: str, name: str = "") -> tuple[etree._Element, dict[str, Any]]:
+    """The tree of HTML that the spans of a Markdown file are places in, and its metadata by lower-case names."""
+    source = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    head, fields, source = _split_head(source)
+    env: dict[str, Any] = {}
+    rendered = _PARSER.render(_escape_senseless(source), env)
+    notes = "".join(env.get("inline_notes", ()))
+    root = parse_markup_text(f"<html><body>\n{rendered}{notes}</body></html>", name)
+    assert root is not None
+    body = next(root.iter("body"), root)
+    if head:
+        block = etree.Element("div", {LEFT_OUT: "front matter"})
+        block.text, block.tail, body.text = head, body.text, None
+        body.insert(0, block)
+    for element in body.iter("pre", "span"):
+        if reason := element.get(_MARK):
+            element.set(LEFT_OUT, reason)
+            del element.attrib[_MARK]
+    for heading in body.iter("h1", "h2", "h3", "h4", "h5", "h6"):
+        _part_attributes(heading)
+    return root, fields
 
-    def __post_init__(self) -> None:
-        self.document = Document(self.name)
-        self._starts = [0]
-        for line in re.split(r"(?<=\n)|(?<=\r)(?!\n)", self.text):
-            self._starts.append(self._starts[-1] + len(line))
 
-    def read(self) -> None:
-        source = self.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-        source = self._cut_out(_FRONT_MATTER, source, "front matter")
-        source = self._cut_out(_NOTE, source, "note")
-        kinds = [Kind.PARAGRAPH]
-        level = 0
-        lines = (0, 0)
-        parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-        for token in parser.parse(source):
-            if token.map:
-                lines = (token.map[0], token.map[1])
-            if token.nesting == 1:
-                kinds.append(_KINDS.get(token.type, kinds[-1]))
-                level = int(token.tag[1]) if token.type == "heading_open" else level
-            elif token.nesting == -1:
-                kinds.pop()
-            else:
-                self._read_leaf(token, kinds[-1], level, self._span(lines))
+def _escape_senseless(source: str) -> str:
+    """Brackets by the thousand that nothing closes are mere characters: a parser would look for the end of each."""
+    if source.count("[") <= _MAX_OPEN_BRACKETS:
+        return source
+    parts = re.split(r"(\n[ \t]*\n)", source)
+    for number, part in enumerate(parts):
+        if part.count("[") - part.count("]") > _MAX_OPEN_BRACKETS:
+            parts[number] = part.replace("[", "\\[")
+    return "".join(parts)
 
-    def _cut_out(self, pattern: re.Pattern[str], source: str, reason: str) -> str:
-        """Leave out what matches: whole lines, with blank ones in their place so that the count stays."""
 
-        def blank(found: re.Match[str]) -> str:
-            first = source.count("\n", 0, found.start())
-            last = first + found[0].rstrip("\n").count("\n") + 1
-            self._leave_out(clean(found[0]), reason, self._span((first, last)))
-            if reason == "front matter":
-                self.fields = {key.lower(): value.strip("\"'") for key, value in _FIELD.findall(found[1])}
-            return re.sub(r"[^\n]", " ", found[0])
+def _split_head(source: str) -> tuple[str, dict[str, Any], str]:
+    """A YAML or TOML head, what it says, and the text below it. One that can't be read is left out as it is."""
+    fields: object = None
+    found = _YAML_HEAD.match(source, 0, _MAX_HEAD_CHARS)
+    if found:
+        try:
+            fields = yaml.load(found[1], yaml.BaseLoader)  # which makes strings only
+        except (yaml.YAMLError, RecursionError, ValueError):
+            fields = None
+    elif found := _TOML_HEAD.match(source, 0, _MAX_HEAD_CHARS):
+        try:
+            fields = tomllib.loads(found[1])
+        except (tomllib.TOMLDecodeError, RecursionError):
+            fields = None
+    if found is None:
+        return "", {}, source
+    known = {str(key).lower(): value for key, value in fields.items()} if isinstance(fields, Mapping) else {}
+    return found[0], known, source[found.end() :]
 
-        return pattern.sub(blank, source)
 
-    def _span(self, lines: tuple[int, int]) -> Span:
-        start, end = self._starts[lines[0]], self._starts[lines[1]]
-        raw = self.text[start:end]
-        return Span(self.name, "", start + len(raw) - len(raw.lstrip()), start + len(raw.rstrip()))
+def _texts(value: object) -> list[str]:
+    """A value of the head as texts: a word, a list of them, or of mappings with a name."""
+    if isinstance(value, Mapping):
+        value = value.get("name") or value.get("text")
+    if isinstance(value, list):
+        return [text for item in value[:100] if not isinstance(item, list) for text in _texts(item)]
+    text = clean(str(value)) if value is not None and not isinstance(value, Mapping) else ""
+    return [text] if text else []
 
-    def _leave_out(self, text: str, reason: str, span: Span) -> None:
-        if text:
-            self.document.left_out.append(LeftOut(text, reason, span))
 
-    def _read_leaf(self, token: Token, kind: Kind, level: int, span: Span) -> None:
-        if token.type == "inline":
-            self._add(self._inline_text(token.children or [], span), kind, level, span)
-        elif token.type == "hr":
-            self.document.blocks.append(Block(Kind.BREAK, "", span))
-        elif token.type in ("fence", "code_block"):
-            self._leave_out(clean(token.content), "code", span)
-        elif token.type == "html_block":
-            self._read_html(token.content, span)
+def _part_attributes(heading: etree._Element) -> None:
+    """Set the `{#id .class}` at a heading's end apart, to be left out."""
+    last = heading[-1] if len(heading) else None
+    text = (last.tail if last is not None else heading.text) or ""
+    found = _HEADING_ATTRIBUTES.search(text)
+    if found:
+        mark = etree.SubElement(heading, "span", {LEFT_OUT: "attributes of a heading"})
+        mark.text = found[0]
+        if last is not None:
+            last.tail = text[: found.start()]
+        else:
+            heading.text = text[: found.start()]
 
-    def _add(self, text: str, kind: Kind, level: int, span: Span) -> None:
-        if kind is Kind.HEADING:
-            text = _HEADING_ATTRIBUTES.sub("", text)
-        if is_ornament(text):
-            self.document.blocks.append(Block(Kind.BREAK, "", span))
-        elif text:
-            if kind is Kind.HEADING:
-                self.document.levels[len(self.document.blocks)] = level
-            self.document.blocks.append(Block(kind, text, span))
 
-    def _inline_text(self, tokens: Sequence[Token], span: Span) -> str:
-        pieces = []
-        for token in tokens:
-            if token.type in ("softbreak", "hardbreak"):
-                pieces.append(" ")
-            elif token.type == "image":
-                self._leave_out(clean(token.content), "picture description", span)
-            elif token.type == "html_inline":
-                if token.content.startswith("<!--"):
-                    self._leave_out(clean(token.content[4:-3]), "comment", span)
-                elif re.match(r"<br\b", token.content, re.IGNORECASE):
-                    pieces.append(" ")
-            else:
-                for mark in _NOTE_MARK.findall(token.content):
-                    self._leave_out(mark, "note mark", span)
-                pieces.append(_NOTE_MARK.sub("", token.content))
-        return clean("".join(pieces))
+# How tokens are rendered that the default would lose, or that aren't read
 
-    def _read_html(self, content: str, span: Span) -> None:
-        for comment in _COMMENT.findall(content):
-            self._leave_out(clean(comment[4:-3]), "comment", span)
-        content = _COMMENT.sub("", content)
-        root = parse_markup_text(f"<div>{content}</div>", self.name) if content.strip() else None
-        if root is None:
-            return
-        # The spans of the small tree mean nothing outside it: those of the Markdown lines stand for them.
-        part = read_tree(root, self.name)
-        for index, level in part.levels.items():
-            self.document.levels[len(self.document.blocks) + index] = level
-        self.document.blocks += [Block(b.kind, b.text, span, b.continues) for b in part.blocks]
-        self.document.left_out += [LeftOut(left.text, left.reason, span) for left in part.left_out]
+
+def _code(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    return f'<pre {_MARK}="code">{escapeHtml(tokens[index].content)}</pre>\n'
+
+
+def _indented(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    """Indented text is code by the rules, and prose in many a manuscript."""
+    parts = [part for part in re.split(r"\n[ \t]*\n", tokens[index].content) if part.strip()]
+    return "".join(
+        f'<pre {_MARK}="code">{escapeHtml(part)}</pre>\n'
+        if _CODE.search(part) or len(part.split()) < 3
+        else f"<p>{escapeHtml(part)}</p>\n"
+        for part in parts
+    )
+
+
+def _image(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    alt = escapeHtml(tokens[index].content)
+    return f'<img alt="{alt}" /><span {_MARK}="picture description">{alt}</span>'
+
+
+def _note_id(label: object, env: EnvType) -> str:
+    known: dict[object, int] = env.setdefault("note_ids", {})
+    return f"fn-{known.setdefault(label, len(known) + 1)}"
+
+
+def _note_ref(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    meta = tokens[index].meta
+    note = env["footnotes"]["list"][meta["id"]]
+    label = meta.get("label") or note.get("label") or ("inline", meta["id"])
+    key = _note_id(label, env)
+    if "tokens" in note:
+        inside = _PARSER.renderer.render(_as_inline(note), options, env)
+        env.setdefault("inline_notes", []).append(f'<aside role="doc-footnote" id="{key}"><p>{inside}</p></aside>\n')
+    shown = escapeHtml(label) if isinstance(label, str) else str(int(meta["id"]) + 1)
+    return f'<a role="doc-noteref" href="#{key}">[{shown}]</a>'
+
+
+def _as_inline(note: Mapping[str, Any]) -> list[Token]:
+    token = Token("inline", "", 0)
+    token.children, token.content = note["tokens"], note["content"]
+    return [token]
+
+
+def _open_note(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    return f'<aside role="doc-footnote" id="{_note_id(tokens[index].meta["label"], env)}">\n'
+
+
+def _close_note(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    return "</aside>\n"
+
+
+def _make_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser.use(footnote_plugin, move_to_end=False).use(deflist_plugin).use(sub_plugin).use(superscript_plugin)
+    for name, rule in (
+        ("fence", _code),
+        ("code_block", _indented),
+        ("image", _image),
+        ("footnote_ref", _note_ref),
+        ("footnote_reference_open", _open_note),
+        ("footnote_reference_close", _close_note),
+    ):
+        parser.add_render_rule(name, rule)
+    return parser
+
+
+_PARSER = _make_parser()

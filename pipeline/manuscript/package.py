@@ -22,6 +22,9 @@ _NOT_MARKUP = (
     "application/pdf",
     "application/vnd.ms-opentype",
 )
+_TEXT = frozenset(
+    ["application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/x-dtbook+xml", "application/x-dtbk+xml"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,10 @@ class Item:
     media_type: str
     properties: frozenset[str]
     fallback: str
+
+    def is_text(self) -> bool:
+        """Whether it holds text for reading, and not a picture, a style or what tells of other files."""
+        return bool(self.name) and self.media_type in _TEXT
 
     def is_markup(self) -> bool:
         return self.media_type == "image/svg+xml" or not self.media_type.startswith(_NOT_MARKUP)
@@ -75,21 +82,29 @@ def read_package(archive: Archive) -> Package:
 
 
 def _find_package(archive: Archive) -> str:
+    """The first package file that the container names, or the one that lies highest where it names none."""
     container = archive.find("META-INF/container.xml")
     root = parse_xml(archive.read(container)) if container else None
-    if root is not None:
-        for rootfile in _all(root, "rootfile"):
-            joined = join_href("", rootfile.get("full-path") or "")
-            name = archive.find(joined[0]) if joined else None
-            if name:
-                return name
-    packages = [name for name in archive.names() if name.lower().endswith(".opf")]
-    if len(packages) == 1:
-        return packages[0]
+    for rootfile in _all(root, "rootfile") if root is not None else ():
+        joined = join_href("", rootfile.get("full-path") or "")
+        name = archive.find(joined[0]) if joined else None
+        if name and _is_package(archive, name):
+            return name
+    packages = sorted(
+        (name for name in archive.names() if name.lower().endswith(".opf")), key=lambda name: (name.count("/"), name)
+    )
+    for name in packages:
+        if len(packages) == 1 or _is_package(archive, name):
+            return name
     raise ManuscriptError(
         f"{archive.path} is not an EPUB, for it has no package file (.opf) that its container names; "
         "get a fresh copy, or give the file the suffix that it is."
     )
+
+
+def _is_package(archive: Archive, name: str) -> bool:
+    root = parse_xml(archive.read(name))
+    return root is not None and local_name(root) == "package"
 
 
 def _all(root: etree._Element, name: str) -> Iterator[etree._Element]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _CONTROLS = "".join(char for char in map(chr, range(0x20)) if not char.isspace())
 INVISIBLE = "\u00ad\u200b\u2060\ufeff" + _CONTROLS
@@ -18,6 +19,7 @@ _VISIBLE = {ord(char): None for char in INVISIBLE} | {
 }
 _SPEECH = frozenset("!?¡¿\"'“”‘’„‚«»‹›「」『』！？")
 _OH_NO_OH = re.compile(r"[\W_]*o[0Oo]o[\W_]*")
+_CROSSES = re.compile(r"x(?:\s+x){2,}|X(?:\s+X){2,}")
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _MAX_TITLE_WORDS = 8
 
@@ -27,11 +29,36 @@ def clean(raw: str) -> str:
     return " ".join(raw.translate(_VISIBLE).split())
 
 
+def assemble(pieces: Sequence[tuple[str, bool]]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The pieces of a block's text as `clean` would have it, and the ranges of those that were added to the source."""
+    if not any(is_added for _, is_added in pieces):
+        return clean("".join(raw for raw, _ in pieces)), ()
+    parts: list[str] = []
+    added: list[tuple[int, int]] = []
+    length = 0
+    is_apart = False
+    for raw, is_added in pieces:
+        visible = raw.translate(_VISIBLE)
+        text = " ".join(visible.split())
+        if text:
+            is_closing = is_added and text[0] in ",.^"
+            if length and (is_apart or visible[0].isspace()) and not is_closing:
+                parts.append(" ")
+                length += 1
+            if is_added:
+                added.append((length, length + len(text)))
+            parts.append(text)
+            length += len(text)
+        if visible:
+            is_apart = visible[-1].isspace() or (is_apart and not text)
+    return "".join(parts), tuple(added)
+
+
 def is_ornament(text: str) -> bool:
     """Whether a whole block is only an ornament ("* * *", "⁂", "o0o"). Wordless speech ("“…?”") is not."""
     if not text:
         return False
-    if _OH_NO_OH.fullmatch(text):
+    if _OH_NO_OH.fullmatch(text) or _CROSSES.fullmatch(text):
         return True
     return not any(char.isalnum() or char in _SPEECH for char in text)
 

@@ -8,8 +8,10 @@ import pytest
 
 from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.archive import join_href
+from pipeline.manuscript.reading import Notes, Reading
 
 from .build import PNG, all_text, epub, kept_titles, lines, nav, ncx, opf, page, texts, titles
+from .spans import check_book
 
 
 def test_spine_order_goes_before_manifest_order(tmp_path: Path) -> None:
@@ -164,7 +166,7 @@ def test_a_paragraph_cut_by_a_file_border_is_read_on(tmp_path: Path) -> None:
     assert [block.continues for block in chapter.blocks] == [False, True, False]
 
 
-@pytest.mark.parametrize(("before", "after"), [("It ended.", "e.g. here"), ("The road was", "Long")])
+@pytest.mark.parametrize(("before", "after"), [("It ended.", "e.g. here"), ("The road", "Long")])
 def test_whole_paragraphs_at_a_file_border_stay_apart(tmp_path: Path, before: str, after: str) -> None:
     pages = {"a.xhtml": page(f"<p>{before}</p>"), "b.xhtml": page(f"<p>{after}</p>")}
     book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml")))}))
@@ -256,14 +258,15 @@ def test_front_and_back_matter(tmp_path: Path) -> None:
     marks = '<li><a epub:type="toc" href="toc.xhtml">Contents</a></li>'
     book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries, marks)}))
     assert [chapter.reason for chapter in book.chapters] == [
-        "title page",
-        "copyright page",
-        "table of contents",
+        "title page, by its type",
+        "copyright page, by its type",
+        "table of contents, by its guide",
         "",
         "",
-        "index",
-        "colophon",
+        "index, by its title",
+        "colophon, by its type",
     ]
+    assert [chapter.matter for chapter in book.chapters][3] == "foreword"
     assert kept_titles(book) == ["Foreword", "Contents of a Drawer"]
     assert texts(book.chapters[1]) == ["All rights."]
 
@@ -274,7 +277,7 @@ def test_the_epub_2_guide_names_matter_but_never_a_whole_book(tmp_path: Path) ->
     package = opf(["toc.ncx", *pages], guide=guide)
     pages["toc.ncx"] = ncx(("Start", "t.xhtml"), ("Text", "b.xhtml"))
     book = read_manuscript(epub(tmp_path, pages, package=package))
-    assert [chapter.reason for chapter in book.chapters] == ["title page", ""]
+    assert [chapter.reason for chapter in book.chapters] == ["title page, by its guide", ""]
 
 
 def test_the_navigation_document_in_the_spine_is_not_read(tmp_path: Path) -> None:
@@ -332,3 +335,163 @@ def test_a_package_with_faults_is_mended(tmp_path: Path) -> None:
     package = opf(["a.xhtml"], metadata="<dc:title>Tom & Jerry &eacute;</dc:title><x:y>") + "<!-- end"
     book = read_manuscript(epub(tmp_path, {"a.xhtml": page("<p>a</p>")}, package=package))
     assert book.title == "Tom & Jerry é"
+
+
+def test_of_several_rootfiles_the_first_that_is_a_package_is_read(tmp_path: Path) -> None:
+    rootfiles = "".join(f'<rootfile full-path="{name}"/>' for name in ("a.pdf", "OPS/package.opf", "other/package.opf"))
+    more = {
+        "META-INF/container.xml": f"<container><rootfiles>{rootfiles}</rootfiles></container>",
+        "a.pdf": "%PDF-",
+        "other/package.opf": opf(["b.xhtml"]),
+        "other/b.xhtml": page("<p>b</p>"),
+    }
+    assert all_text(read_manuscript(epub(tmp_path, {"a.xhtml": page("<p>a</p>")}, more=more))) == "a"
+
+
+def test_without_a_container_the_package_that_lies_highest_is_read(tmp_path: Path) -> None:
+    more = {"META-INF/container.xml": "<container/>", "OPS/old/package.opf": opf([])}
+    assert all_text(read_manuscript(epub(tmp_path, {"a.xhtml": page("<p>a</p>")}, more=more))) == "a"
+
+
+def test_text_outside_the_spine_is_listed(tmp_path: Path) -> None:
+    pages = {"a.xhtml": page("<p>a</p>"), "b.xhtml": page("<p>Lost.</p>"), "nav.xhtml": nav(lines(("A", "a.xhtml")))}
+    book = read_manuscript(epub(tmp_path, pages, package=opf(list(pages), spine=["a.xhtml"])))
+    listed = {(left.text, left.reason) for left in book.left_out if left.span.file == "OPS/b.xhtml"}
+    assert listed == {("t Lost.", "not in the reading order")}
+    assert any(left.reason == "navigation" for left in book.left_out)
+
+
+def test_equal_titles_are_told_apart_by_their_parts(tmp_path: Path) -> None:
+    pages = {f"{name}.xhtml": page(f"<p>{name}</p>") for name in "abcd"}
+    entries = "".join(
+        f"<li><span>{part}</span><ol>{lines(('Chapter 1', f'{first}.xhtml'), (name, f'{second}.xhtml'))}</ol></li>"
+        for part, first, second, name in (("Part One", "a", "b", "Chapter 2"), ("Part Two", "c", "d", "Chapter 3"))
+    )
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries)}))
+    assert titles(book) == ["Part One: Chapter 1", "Chapter 2", "Part Two: Chapter 1", "Chapter 3"]
+
+
+def test_parts_and_chapters_by_headings_alone(tmp_path: Path) -> None:
+    body = "".join(
+        f"<h1>Part {part}</h1><h2>Chapter 1</h2><p>a</p><h3>x</h3><h2>Chapter 2</h2><p>b</p>" for part in ("One", "Two")
+    )
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": page(body)}))
+    assert titles(book) == [f"Part {part}: Chapter {number}" for part in ("One", "Two") for number in (1, 2)]
+    assert texts(book.chapters[2]) == ["Part Two", "Chapter 1", "a", "x"]
+
+
+def test_headings_divide_what_the_contents_list_as_one(tmp_path: Path) -> None:
+    body = "".join(f"<h2>Chapter {number}</h2><p>{'word ' * 600}</p>" for number in range(1, 5))
+    pages = {"t.xhtml": page("<p>Mine</p>"), "a.xhtml": page(body), "z.xhtml": page("<p>Fin</p>")}
+    entries = lines(("Front", "t.xhtml"), ("Start", "a.xhtml"), ("Back", "z.xhtml"))
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(entries)}))
+    assert titles(book) == ["Front", "Start", "Chapter 2", "Chapter 3", "Chapter 4", "Back"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("He came to the", "Tower at last.", [False, True]),
+        ("He met Mr.", "Lorry there.", [False, True]),
+        ("Yours truly", "Ann", [False, False]),
+        ("It ended.", "Then it began.", [False, False]),
+    ],
+)
+def test_a_sentence_goes_on_before_a_capital_only_where_it_must(
+    tmp_path: Path, before: str, after: str, expected: list[bool]
+) -> None:
+    pages = {"a.xhtml": page(f"<p>{before}</p>"), "b.xhtml": page(f"<p>{after}</p>")}
+    book = read_manuscript(epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml")))}))
+    assert [block.continues for block in book.chapters[0].blocks] == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("He knew the exam-", "ple well.", ["He knew the example", "well."]),
+        ("He knew the exam\u00ad", "ple well.", ["He knew the example", "well."]),
+        ("She is well-", "known here.", ["She is well-known", "here."]),
+        ("He knew the exam-", "ple", ["He knew the example"]),
+    ],
+)
+def test_a_word_cut_by_a_file_border_is_whole(tmp_path: Path, before: str, after: str, expected: list[str]) -> None:
+    more = "<p>An old example was shown.</p><p>All is well as is known to all.</p>"
+    pages = {"a.xhtml": page(f"<p>{before}</p>"), "b.xhtml": page(f"<p>{after}</p>{more}")}
+    path = epub(tmp_path, {**pages, "nav.xhtml": nav(lines(("A", "a.xhtml")))})
+    book = read_manuscript(path)
+    assert texts(book.chapters[0])[: len(expected)] == expected
+    check_book(book, path)
+
+
+@pytest.mark.parametrize("mode", ["skip", "inline", "end"])
+def test_notes_in_another_file(tmp_path: Path, mode: Notes) -> None:
+    mark = "<a epub:type='noteref' href='n.xhtml#n{0}'>{0}</a>"
+    pages = {
+        "a.xhtml": page(f"<h1>A</h1><p>a{mark.format(1)}</p><p>b{mark.format(2)}</p><p>c</p>"),
+        "b.xhtml": page(f"<h1>B</h1><p>d{mark.format(3)}</p>"),
+        "n.xhtml": page(
+            "<h1>Notes</h1><aside epub:type='endnotes'>"
+            + "".join(f"<p epub:type='endnote' id='n{number}'>{number}. Note {number}.</p>" for number in range(1, 5))
+            + "</aside>"
+        ),
+    }
+    package = opf(["nav.xhtml", *pages], spine=list(pages))
+    pages["nav.xhtml"] = nav(lines(("A", "a.xhtml"), ("B", "b.xhtml"), ("Notes", "n.xhtml")))
+    path = epub(tmp_path, pages, package=package)
+    book = read_manuscript(path, Reading(notes=mode))
+    one, two, three = (f"Note. Note {number}." for number in (1, 2, 3))
+    assert (
+        texts(book.chapters[0])
+        == {
+            "skip": ["A", "a", "b", "c"],
+            "inline": ["A", "a", one, "b", two, "c"],
+            "end": ["A", "a", "b", "c", one, two],
+        }[mode]
+    )
+    assert texts(book.chapters[1]) == ["B", "d", *([] if mode == "skip" else [three])]
+    assert (book.chapters[2].kept, book.chapters[2].matter) == (False, "notes")
+    assert "Note 4" in " ".join(left.text for left in book.left_out)
+    check_book(book, path)
+
+
+@pytest.mark.parametrize("where", ["linear", "manifest"])
+def test_notes_outside_the_reading_order(tmp_path: Path, where: str) -> None:
+    pages = {
+        "a.xhtml": page("<p>a<a epub:type='noteref' href='n.xhtml#n'>1</a></p>"),
+        "n.xhtml": page("<p>Head</p><aside epub:type='footnote' id='n'>Told.</aside><p>Foot</p>"),
+    }
+    spine = ["a.xhtml"] if where == "manifest" else None
+    path = epub(tmp_path, pages, package=opf(list(pages), spine=spine, linear={"n.xhtml": "no"}))
+    assert all_text(read_manuscript(path)) == "a"
+    book = read_manuscript(path, Reading(notes="inline"))
+    assert all_text(book) == "a Note. Told."
+    check_book(book, path)
+
+
+def test_style_sheets_of_a_book_hide_text(tmp_path: Path) -> None:
+    links = '<link rel="stylesheet" href="../css/main.css"/><link rel="alternate stylesheet" href="../css/alt.css"/>'
+    body = "<p>a<i class='gone'>b</i><i class='alt'>c</i><i class='deep'>d</i></p>"
+    text = page(body).replace("</head>", f'{links}<link rel="stylesheet" media="print" href="../css/alt.css"/></head>')
+    more = {
+        "css/main.css": "@import url('deep.css');\n.gone { display: none }",
+        "css/alt.css": ".alt { display: none }",
+        "css/deep.css": ".deep { visibility: hidden }",
+    }
+    path = epub(tmp_path, {"a.xhtml": text}, more=more)
+    assert all_text(read_manuscript(path)) == "ac"
+
+
+def test_style_sheets_that_import_each_other_end(tmp_path: Path) -> None:
+    text = page("<p class='x'>a</p>").replace("</head>", '<link rel="stylesheet" href="a.css"/></head>')
+    sheets = {
+        "a.css": '@import "b.css"; @import "a.css";',
+        "b.css": '@import "a.css"; @import "b.css"; p {float: none}',
+    }
+    assert all_text(read_manuscript(epub(tmp_path, {"a.xhtml": text, **sheets}, package=opf(["a.xhtml"])))) == "a"
+
+
+def test_formulas_without_words_are_noted(tmp_path: Path) -> None:
+    formula = "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>"
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": page(f"<p>a {formula} b {formula}</p>")}))
+    assert all_text(book) == "a b"
+    assert [note for note in book.notes if "2 formulas" in note]

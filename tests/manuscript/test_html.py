@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from pipeline.manuscript.book import Block
+from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.document import Document
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import parse_markup
+from pipeline.manuscript.reading import Notes, Reading
 
 from .build import page
 from .spans import check_spans
@@ -121,3 +123,15 @@ def test_many_siblings_take_linear_time() -> None:
     root = parse_markup(page(f"<div class='poem'>{markup}</div>").encode())
     assert root is not None
     assert len(read_tree(root, "a.xhtml").blocks) == 20_000
+
+
+@pytest.mark.parametrize("mode", ["skip", "inline", "end"])
+@pytest.mark.parametrize("case", cases("notes.jsonl"), ids=lambda case: case["case"])
+def test_notes(case: dict[str, Any], mode: Notes) -> None:
+    root = parse_markup(page(case["html"]).encode())
+    assert root is not None
+    document = read_tree(root, "a.xhtml", reads_notes=mode != "skip")
+    notes = [block for blocks in document.notes.values() for block in blocks]
+    check_spans(root, document.blocks + notes, document.left_out)
+    chapters = divide([document], reading=Reading(notes=mode))
+    assert [block.text for chapter in chapters for block in chapter.blocks] == case[mode]

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from pipeline.manuscript import read_manuscript
 from pipeline.manuscript.book import Book
+from pipeline.manuscript.markdown import render_markdown
 
 from .build import all_blocks, texts, titles
+from .spans import check_spans
 
 
 def read(tmp_path: Path, text: str, name: str = "book.md") -> Book:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8", newline="")
-    return read_manuscript(path)
+    book = read_manuscript(path)
+    if name.endswith(".md"):
+        check_spans(render_markdown(text)[0], all_blocks(book), book.left_out)
+    return book
 
 
 def shown(book: Book) -> list[str]:
@@ -31,13 +38,11 @@ def test_blocks(tmp_path: Path) -> None:
         "quote: k l",
         "list item: m",
         "list item: n",
-        "list item: o",
+        "list item: 1. o",
         "break: ",
         "heading: Two",
-        "paragraph: p",
-        "paragraph: q",
-        "paragraph: r",
-        "paragraph: s",
+        "paragraph: p, q.",
+        "paragraph: r, s.",
     ]
 
 
@@ -56,24 +61,49 @@ def test_what_is_left_out_is_listed(tmp_path: Path) -> None:
     assert shown(book) == ["paragraph: Words on here.", "paragraph: End."]
     assert (book.title, book.authors, book.language) == ("My Book", ("Ann",), "en")
     assert {(left.reason, left.text) for left in book.left_out if left.reason != "front matter"} == {
-        ("note mark", "[^1]"),
-        ("note mark", "[^2]"),
-        ("comment", "in"),
-        ("comment", "out"),
+        ("note mark", "[1]"),
+        ("note mark", "[2]"),
         ("code", "x = 1"),
         ("picture description", "a map"),
-        ("note", "[^1]: The note. Its second line."),
-        ("note", "[^2]: word"),
+        ("note", "The note. Its second line."),
+        ("note", "word"),
     }
 
 
-def test_spans_are_those_of_the_lines(tmp_path: Path) -> None:
-    text = "---\ntitle: T\n---\n# One\n\nSome *words*\\\nhere.\r\n\r\n> Quoted.\r\n\r\n[^1]: A note.\n\nEnd"
+def test_all_notes_are_left_out(tmp_path: Path) -> None:
+    text = "One^[an *inline* note] two[^1] three[^1].\n\n[^1]: Twice.\n\n[^1]: Again.\n\n[^2]: Never.\n"
     book = read(tmp_path, text)
-    spans = [text[block.span.start : block.span.end] for block in all_blocks(book)]
-    assert spans == ["# One", "Some *words*\\\nhere.", "> Quoted.", "End"]
-    spans = [text[left.span.start : left.span.end] for left in book.left_out]
-    assert spans == ["---\ntitle: T\n---", "[^1]: A note."]
+    assert shown(book) == ["paragraph: One two three."]
+    assert {left.text for left in book.left_out if left.reason == "note"} == {
+        "an inline note", "Twice.", "Again.", "Never."
+    }  # fmt: skip
+
+
+def test_indented_text_is_read_and_code_is_not(tmp_path: Path) -> None:
+    text = "One.\n\n    It was dark, and the rain fell.\n\n    x = {1};\n\n\tShe said no word.\n"
+    book = read(tmp_path, text)
+    assert shown(book) == [
+        "paragraph: One.",
+        "paragraph: It was dark, and the rain fell.",
+        "paragraph: She said no word.",
+    ]
+    assert [(left.reason, left.text) for left in book.left_out] == [("code", "x = {1};")]
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("---\ntitle: A: b\n---\n", ("One", ())),  # no YAML, and left out all the same
+        ("---\ntitle: T\nauthor:\n  - Ann\n  - name: Bob\n---\n", ("T", ("Ann", "Bob"))),
+        ('+++\ntitle = "T"\nauthors = ["Ann"]\n+++\n', ("T", ("Ann",))),
+        ("---\nTitle: 2020-01-01\nAuthor: yes\n...\n", ("2020-01-01", ("yes",))),
+    ],
+)
+def test_front_matter(tmp_path: Path, head: str, expected: tuple[str, tuple[str, ...]]) -> None:
+    book = read(tmp_path, f"{head}\n# One {{#one .x}}\n\nWords.\n")
+    assert (book.title, book.authors) == expected
+    assert shown(book) == ["heading: One", "paragraph: Words."]
+    assert [left.reason for left in book.left_out] == ["front matter", "attributes of a heading"]
 
 
 def test_a_rule_at_the_top_is_no_front_matter(tmp_path: Path) -> None:
@@ -95,3 +125,24 @@ def test_a_web_page(tmp_path: Path) -> None:
     assert titles(book) == ["T", "One", "Two"]
     assert texts(book.chapters[2]) == ["Two", "b"]
     assert any(left.reason == "document head" for left in book.left_out)
+
+
+def test_what_lies_around_the_text_of_a_saved_page(tmp_path: Path) -> None:
+    markup = (
+        "<html><body><header><h1>The Book</h1></header><nav><a href='/'>Home</a></nav><main><p>It rained.</p>"
+        "<aside>A word aside.</aside><footer>Signed, Ann.</footer><button>Like</button></main>"
+        "<aside>Buy more</aside><div role='contentinfo'>Imprint</div><footer>© Site</footer></body></html>"
+    )
+    book = read(tmp_path, markup, "book.html")
+    assert [block.text for block in all_blocks(book)] == ["The Book", "It rained.", "A word aside.", "Signed, Ann."]
+    assert {left.text for left in book.left_out} >= {"Home", "Like", "Buy more", "Imprint", "© Site"}
+
+
+def test_a_footer_of_a_page_without_a_main_is_read(tmp_path: Path) -> None:
+    book = read(tmp_path, "<p>It rained.</p><footer>It stopped.</footer>", "book.html")
+    assert [block.text for block in all_blocks(book)] == ["It rained.", "It stopped."]
+
+
+def test_brackets_by_the_thousand_are_read_as_they_are(tmp_path: Path) -> None:
+    text = "![a" * 3000
+    assert shown(read(tmp_path, f"One [two](x).\n\n{text}\n")) == ["paragraph: One two.", f"paragraph: {text}"]

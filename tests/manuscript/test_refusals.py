@@ -35,9 +35,17 @@ def write(path: Path, data: bytes) -> Path:
     ("name", "data", "words"),
     [
         ("a.pdf", b"%PDF-1.7", "convert it to EPUB"),
-        ("a.docx", b"PK\x03\x04", "convert it to EPUB"),
-        ("a.mobi", b"BOOKMOBI", "convert it to EPUB"),
-        ("a.azw3", b"BOOKMOBI", "convert it to EPUB"),
+        ("a.docx", b"PK\x03\x04", "cut short or damaged"),
+        ("a.mobi", b"BOOKMOBI", "Kindle book; convert it to EPUB"),
+        ("a.azw3", bytes(60) + b"BOOKMOBI" + bytes(10) + b"\0\0\0\x60" + bytes(32), "Kindle book; convert it"),
+        ("a.azw3", bytes(60) + b"BOOKMOBI" + bytes(10) + b"\0\0\0\x60" + bytes(26) + b"\0\2", "Amazon's DRM"),
+        ("a.azw", b"TPZ0" + bytes(40), "Amazon's DRM"),
+        ("a.kfx", b"\xeaDRMION\xee" + bytes(40), "Amazon's DRM"),
+        ("a.kfx", b"CONT" + bytes(40), "Kindle book"),
+        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "save it as .docx"),
+        ("a.rtf", b"{\\rtf1 x}", "save it as .docx"),
+        ("a.odt", b"PK\x03\x04", "save it as .docx"),
+        ("a.acsm", b"<fulfillmentToken/>", "a ticket"),
         ("a.xyz", b"words", "suffix"),
         ("a", b"words", "suffix"),
         ("a.epub", b"Just some words.", "not an EPUB"),
@@ -74,9 +82,25 @@ ENCRYPTED = (
 )
 
 
+AES = "http://www.w3.org/2001/04/xmlenc#aes128-cbc"
+ADEPT = '<resource xmlns="http://ns.adobe.com/adept">urn:uuid:1</resource>'
+LCP = '<RetrievalMethod Type="http://readium.org/2014/01/lcp#EncryptedContentKey"/>'
+
+
+def keyed(info: str, algorithm: str = AES) -> str:
+    """An encryption.xml whose key is described by `info`."""
+    return ENCRYPTED.format(algorithm).replace("<enc:CipherData>", f"<KeyInfo>{info}</KeyInfo><enc:CipherData>")
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
+        ({"META-INF/encryption.xml": keyed(ADEPT)}, "Adobe ADEPT"),
+        ({"META-INF/encryption.xml": keyed(LCP)}, "Readium LCP"),
+        ({"META-INF/encryption.xml": keyed("", "http://itunes.apple.com/dataenc")}, "Apple FairPlay"),
+        ({"META-INF/rights.xml": "<rights><o>http://x.barnesandnoble.com</o></rights>"}, "Barnes & Noble"),
+        ({"META-INF/rights.xml": "<kdrm><keys/></kdrm>"}, "Kobo"),
+        ({"META-INF/encryption.xml": ENCRYPTED.format("x\ny").replace("CipherReference", "X")}, "an unknown kind"),
         ({"META-INF/rights.xml": "<rights/>"}, "Adobe ADEPT"),
         ({"META-INF/license.lcpl": "{}"}, "Readium LCP"),
         ({"META-INF/sinf.xml": "<sinf/>"}, "Apple FairPlay"),
@@ -93,6 +117,13 @@ def test_protection_is_named(tmp_path: Path, more: dict[str, str], words: str) -
 def test_obfuscated_fonts_are_no_protection(tmp_path: Path, algorithm: str) -> None:
     path = epub(tmp_path, PAGES, more={"META-INF/encryption.xml": ENCRYPTED.format(algorithm)})
     assert all_text(read_manuscript(path)) == "a"
+
+
+@pytest.mark.parametrize("member", ["OPS/font.ttf", "OPS/cover.jpg", "OPS/gone.xhtml", "../a.xhtml"])
+def test_encryption_of_what_is_not_read_is_no_reason_to_refuse(tmp_path: Path, member: str) -> None:
+    encrypted = ENCRYPTED.format(AES).replace("OPS/a.xhtml", member)
+    more = {"META-INF/encryption.xml": encrypted, "OPS/font.ttf": "x", "OPS/cover.jpg": "x"}
+    assert all_text(read_manuscript(epub(tmp_path, PAGES, more=more))) == "a"
 
 
 def test_a_zip_without_a_package(tmp_path: Path) -> None:

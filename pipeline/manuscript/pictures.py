@@ -1,0 +1,52 @@
+"""Drop caps: first letters set in a picture, or in an element of their own."""
+
+from __future__ import annotations
+
+import re
+
+from lxml import etree
+
+from pipeline.manuscript.left_out import BLOCKS, visible_text
+from pipeline.manuscript.markup import local_name
+from pipeline.manuscript.prose import BLANK, clean
+
+_INITIAL = re.compile(
+    r"drop[-_]?(?:cap|letter|initial)|initial[-_]?(?:cap|letter)?\b|^dc$|lettrine|versal", re.IGNORECASE
+)
+_LETTER = re.compile(r"[“‘\"'«¿¡]?[^\W\d_]")
+_MAX_INITIAL_CHARS = 3
+
+
+def is_initial(element: etree._Element) -> bool:
+    """Whether an element holds a drop cap and nothing else, so that its word goes on after it."""
+    name = element.get("class") if element.attrib else None
+    if not name or not any(_INITIAL.search(word) for word in name.split()):
+        return False
+    num_chars = 0
+    for text in element.itertext():
+        num_chars += len(text.strip())
+        if num_chars > _MAX_INITIAL_CHARS:
+            return False
+    return num_chars > 0
+
+
+def initial_of(picture: etree._Element) -> str:
+    """The first letter that a picture at the head of a paragraph stands for, or an empty string.
+
+    Its word must go on right after it, or its class must say so; where the text has the whole word, it adds nothing.
+    """
+    letter = clean(picture.get("alt") or "")
+    if not _LETTER.fullmatch(letter):
+        return ""
+    parent = picture.getparent()
+    after = picture.tail or ""
+    if not after and parent is not None and picture.getnext() is None:
+        after = parent.tail or ""  # <span class="dropcap"><img/></span>
+    following = picture.getnext()
+    if not after and following is not None and local_name(following) not in BLOCKS:
+        after = visible_text(following)[0]
+    around = (picture, parent) if parent is not None else (picture,)
+    is_named = any("drop" in (item.get("class") or "").lower() for item in around)
+    rest = after.lstrip(BLANK)
+    has_whole_word = rest[:1] == letter[-1:].upper() and rest[1:2].islower()
+    return letter if (is_named or after[:1].isalpha()) and not has_whole_word else ""

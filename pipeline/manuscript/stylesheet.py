@@ -1,0 +1,330 @@
+"""What style sheets say of text that is heard: whether it shows, stands in a block of its own, and how lists count.
+
+Covered are selectors of tags, classes, ids, attributes, `:not()` and `:first-child`, joined by descendant, child and
+next-sibling combinators, with specificity, order and `!important`. Rules with any other selector, and rules for other
+media than the screen or with conditions (`@media (min-width: …)`, `@supports`), are
+passed over: what they hide is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import tinycss2
+from cssselect import SelectorError
+from cssselect import parse as parse_selectors
+from cssselect.parser import Attrib, Class, CombinedSelector, Element, Hash, Negation, Pseudo
+from lxml import etree
+
+from pipeline.manuscript.markup import OPS, local_name
+
+_PROPERTIES = ("display", "visibility", "float", "list-style")
+_NAMESPACES = {"epub": OPS, "xml": "http://www.w3.org/XML/1998/namespace"}
+_SCREEN = frozenset(["", "all", "screen", "only screen", "only all", "not print"])
+_LONG_NUMBER = re.compile(r"\d{1000,}")
+"""Python makes no number of more than 4300 digits, nor does a browser."""
+_MAX_SHEET_CHARS = 400_000
+_MAX_SELECTOR_CHARS = 1000
+_MAX_IMPORTS = 8
+_MAX_TESTS = 3_000_000
+
+Load = Callable[[str], tuple[str, str] | None]
+"""From an href to what names the sheet, and its text; None where there is none."""
+_Test = Callable[[etree._Element], bool]
+
+
+class Look(NamedTuple):
+    """How an element shows. `display` and `list_style` are empty where nothing is said."""
+
+    is_hidden: bool = False
+    display: str = ""
+    list_style: str = ""
+
+
+_PLAIN = Look()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`key` is what its rightmost compound must have: a class (".x"), an id ("#x"), a tag, or anything ("*")."""
+
+    key: str
+    compounds: tuple[tuple[str, tuple[_Test, ...]], ...]
+    """From right to left, each with the combinator that stands to its right; the first has none."""
+    specificity: tuple[int, int, int]
+    declarations: tuple[tuple[str, str, bool], ...]
+    """Property, value in lower case, and whether it is `!important`."""
+
+
+@dataclass(slots=True)
+class Styles:
+    """The rules of all sheets of a document, in order."""
+
+    num_tests_left: int = _MAX_TESTS
+    """So many compounds are held against elements; what style sheets of an absurd size hide is read."""
+    _by_key: dict[str, list[tuple[int, Rule]]] = field(default_factory=dict)
+    _inline: dict[str, tuple[tuple[str, str, bool], ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, sheets: Iterable[Sequence[Rule]]) -> Styles:
+        styles = cls()
+        rules = (rule for sheet in sheets for rule in sheet)
+        for order, rule in enumerate(rules):
+            styles._by_key.setdefault(rule.key, []).append((order, rule))
+        return styles
+
+    def look(self, element: etree._Element, tag: str) -> Look:
+        style = element.get("style")
+        inline = self._read_inline(style) if style else ()
+        if not self._by_key and not inline:
+            return _PLAIN
+        keys = ["*", tag, *("." + name for name in (element.get("class") or "").split())]
+        if name := element.get("id"):
+            keys.append("#" + name)
+        best: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]] = {}
+        for key in dict.fromkeys(keys):
+            for order, rule in self._by_key.get(key, ()):
+                if self.num_tests_left > 0 and self._matches(rule, element):
+                    for name, value, is_important in rule.declarations:
+                        _offer(best, name, value, (is_important, False, rule.specificity, order))
+        for name, value, is_important in inline:
+            _offer(best, name, value, (is_important, True, (0, 0, 0), 0))
+        return _look({name: value for name, (_, value) in best.items()}) if best else _PLAIN
+
+    def _matches(self, rule: Rule, element: etree._Element) -> bool:
+        """From right to left, with all elements a compound may stand for at once: linear in depth and compounds."""
+        current = [element]
+        for combinator, tests in rule.compounds:
+            if combinator == " ":
+                current = list(
+                    current[0].iterancestors()
+                )  # the deepest comes first, and has all ancestors of the others
+            elif combinator == ">":
+                current = [parent for node in current if (parent := node.getparent()) is not None]
+            elif combinator == "+":
+                current = [
+                    previous
+                    for node in current
+                    if (previous := next(node.itersiblings("*", preceding=True), None)) is not None
+                ]
+            self.num_tests_left -= len(current)
+            current = [node for node in current if all(test(node) for test in tests)]
+            if not current:
+                return False
+        return True
+
+    def _read_inline(self, style: str) -> tuple[tuple[str, str, bool], ...]:
+        if style not in self._inline:
+            is_telling = len(style) <= _MAX_SELECTOR_CHARS and any(name in style.lower() for name in _PROPERTIES)
+            nodes = (
+                tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", style), skip_comments=True, skip_whitespace=True)
+                if is_telling
+                else []
+            )
+            self._inline[style] = _declarations(nodes)
+        return self._inline[style]
+
+
+def _offer(
+    best: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]],
+    name: str,
+    value: str,
+    weight: tuple[bool, bool, tuple[int, int, int], int],
+) -> None:
+    if name not in best or weight >= best[name][0]:
+        best[name] = (weight, value)
+
+
+def _look(values: dict[str, str]) -> Look:
+    display = values.get("display", "")
+    is_hidden = display == "none" or values.get("visibility") in ("hidden", "collapse")
+    if values.get("float", "none") != "none" and display != "none":
+        display = ""  # a drop cap is a floating block
+    return Look(is_hidden, display, values.get("list-style", ""))
+
+
+def read_sheet(css: str, load: Load | None = None, num_imports: int = 0) -> list[Rule]:
+    """The rules of a sheet, and of those that it imports, that say anything of what is heard."""
+    lowered = css.lower() if len(css) <= _MAX_SHEET_CHARS else ""
+    if not any(name in lowered for name in (*_PROPERTIES, "@import")):
+        return []
+    rules: list[Rule] = []
+    css = _LONG_NUMBER.sub("0", css)
+    _read_rules(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True), rules, load, num_imports)
+    return rules
+
+
+def shows_on_screen(media: str) -> bool:
+    """Whether a media query holds for a screen whatever its size."""
+    return any(" ".join(query.split()).lower() in _SCREEN for query in media.split(","))
+
+
+def _read_rules(nodes: Iterable[tinycss2.ast.Node], rules: list[Rule], load: Load | None, num_imports: int) -> None:
+    for node in nodes:
+        if node.type == "qualified-rule":
+            contents = tinycss2.parse_blocks_contents(node.content, skip_comments=True, skip_whitespace=True)
+            if declarations := _declarations(contents):
+                rules += _rules(tinycss2.serialize(node.prelude).strip(), declarations)
+        elif node.type == "at-rule" and node.lower_at_keyword == "media" and node.content is not None:
+            if shows_on_screen(tinycss2.serialize(node.prelude)):
+                inner = tinycss2.parse_rule_list(node.content, skip_comments=True, skip_whitespace=True)
+                _read_rules(inner, rules, load, num_imports)
+        elif node.type == "at-rule" and node.lower_at_keyword == "import" and load and num_imports < _MAX_IMPORTS:
+            rules += _import(node, load, num_imports)
+
+
+def _import(node: tinycss2.ast.AtRule, load: Load, num_imports: int) -> list[Rule]:
+    tokens = [token for token in node.prelude if token.type not in ("whitespace", "comment")]
+    if not tokens or not shows_on_screen(tinycss2.serialize(tokens[1:])):
+        return []
+    target = tokens[0]
+    if target.type == "function" and target.arguments:
+        target = target.arguments[0]
+    loaded = load(target.value) if target.type in ("url", "string") else None
+    return read_sheet(loaded[1], load, num_imports + 1) if loaded else []
+
+
+def _declarations(nodes: Iterable[tinycss2.ast.Node]) -> tuple[tuple[str, str, bool], ...]:
+    found = []
+    for node in nodes:
+        if node.type != "declaration" or not node.lower_name.startswith(_PROPERTIES):
+            continue
+        words = tinycss2.serialize(node.value).lower().split()
+        name = node.lower_name
+        if name.startswith("list-style"):
+            words = [word for word in words if word not in ("inside", "outside") and not word.startswith("url(")]
+            name = "list-style" if name in ("list-style", "list-style-type") else ""
+        if name in _PROPERTIES and words:
+            found.append((name, words[0], node.important))
+    return tuple(found)
+
+
+def _rules(prelude: str, declarations: tuple[tuple[str, str, bool], ...]) -> list[Rule]:
+    if len(prelude) > _MAX_SELECTOR_CHARS:
+        return []
+    try:
+        selectors = parse_selectors(prelude)
+    except SelectorError:
+        return []
+    rules = []
+    for selector in selectors:
+        compiled = _compile(selector.parsed_tree) if selector.pseudo_element is None else None
+        if compiled:
+            rules.append(Rule(compiled[0], tuple(compiled[1]), selector.specificity(), declarations))
+    return rules
+
+
+def _compile(tree: object) -> tuple[str, list[tuple[str, tuple[_Test, ...]]]] | None:
+    """The key of the rightmost compound and all compounds; None for a selector that isn't covered."""
+    compounds: list[tuple[str, tuple[_Test, ...]]] = []
+    combinator, first_key = "", ""
+    while True:
+        right = tree.subselector if isinstance(tree, CombinedSelector) else tree
+        compound = _compile_compound(right)
+        if compound is None:
+            return None
+        first_key = first_key or compound[0]
+        compounds.append((combinator, compound[1]))
+        if not isinstance(tree, CombinedSelector):
+            return first_key, compounds
+        combinator, tree = tree.combinator, tree.selector
+        if combinator not in (" ", ">", "+"):
+            return None
+
+
+def _compile_compound(tree: object) -> tuple[str, tuple[_Test, ...]] | None:
+    tests: list[_Test] = []
+    key = "*"
+    while not isinstance(tree, Element):
+        if isinstance(tree, Class):
+            tests.append(_has_word("class", tree.class_name))
+            key = "." + tree.class_name
+        elif isinstance(tree, Hash):
+            tests.append(_has_value("id", tree.id))
+            key = "#" + tree.id if not key.startswith(".") else key
+        elif isinstance(tree, Attrib):
+            tests.append(_attribute_test(tree))
+        elif isinstance(tree, Pseudo) and tree.ident == "first-child":
+            tests.append(lambda element: next(element.itersiblings("*", preceding=True), None) is None)
+        elif isinstance(tree, Negation) and (inner := _compile_compound(tree.subselector)):
+            tests.append(lambda element, inner=inner[1]: not all(test(element) for test in inner))  # type: ignore[misc]
+        else:
+            return None
+        tree = tree.selector
+    if tree.element:
+        name = tree.element.lower()
+        tests.append(lambda element: local_name(element) == name)
+        key = name if key == "*" else key
+    return key, tuple(tests)
+
+
+def _has_word(name: str, word: str) -> _Test:
+    return lambda element: word in (element.get(name) or "").split()
+
+
+def _has_value(name: str, value: str) -> _Test:
+    return lambda element: element.get(name) == value
+
+
+def _attribute_test(tree: Attrib) -> _Test:
+    prefix, name = tree.namespace, tree.attrib
+    value = str(tree.value.value) if tree.value is not None else ""
+
+    def get(element: etree._Element) -> str | None:
+        if not prefix:
+            return element.get(name)
+        return element.get(f"{{{_NAMESPACES.get(prefix, prefix)}}}{name}") or element.get(f"{prefix}:{name}")
+
+    def test(element: etree._Element) -> bool:
+        found = get(element)
+        if found is None or tree.operator == "exists":
+            return found is not None
+        return {
+            "=": found == value,
+            "~=": value in found.split(),
+            "|=": found == value or found.startswith(value + "-"),
+            "^=": bool(value) and found.startswith(value),
+            "$=": bool(value) and found.endswith(value),
+            "*=": bool(value) and value in found,
+        }.get(tree.operator, False)
+
+    return test
+
+
+class Wardrobe:
+    """The style sheets of a book, each read once. `load` finds the sheet that an href in a file means."""
+
+    def __init__(self, load: Callable[[str, str], tuple[str, str] | None] | None = None) -> None:
+        self._load = load
+        self._sheets: dict[str, list[Rule]] = {}
+        self._styles: dict[tuple[str, ...], Styles] = {}
+
+    def styles_of(self, root: etree._Element, file: str) -> Styles:
+        """The rules of the sheets that a file links and holds, in its order."""
+        names: list[str] = []
+        for element in root.iter("{*}link", "{*}style"):
+            if not shows_on_screen(element.get("media") or ""):
+                continue
+            if local_name(element) == "style":
+                names.append(str(element.xpath("string()")))
+                self._read(names[-1], names[-1], file)
+            elif (element.get("rel") or "").lower().split() == ["stylesheet"]:
+                loaded = self._load_for(file)(element.get("href") or "")
+                if loaded:
+                    names.append(loaded[0])
+                    self._read(*loaded, loaded[0])
+        key = tuple(names)
+        if key not in self._styles:
+            self._styles[key] = Styles.of(self._sheets[name] for name in names)
+        return self._styles[key]
+
+    def _read(self, name: str, css: str, base: str) -> None:
+        if name not in self._sheets:
+            self._sheets[name] = read_sheet(css, self._load_for(base))
+
+    def _load_for(self, base: str) -> Load:
+        load = self._load
+        return (lambda href: load(base, href)) if load else (lambda href: None)
