@@ -34,6 +34,8 @@ HOMES = {
     "av": ["master/aac.py", "master/deliver.py", "engines/pocket/recording.py"],
     "pydub": ["render/pcm.py"],
     "lxml": ["manuscript"],
+    "tinycss2": ["manuscript/stylesheet.py"],
+    "cssselect": ["manuscript/stylesheet.py"],
     "nltk": ["script/sentences.py"],
     "tqdm": ["progress.py"],
     "click": ["cli.py"],

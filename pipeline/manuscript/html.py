@@ -109,6 +109,10 @@ class _Reader:
                 f"{self.document.file} has {self._num_unread} formulas without words to read them by (alttext), "
                 "which are left out."
             )
+        if self._styles.num_tests_left <= 0:
+            self.document.faults.append(
+                f"{self.document.file} has style sheets too large to be followed; what they hide may be read."
+            )
         self.document.left_out = self._left.all
         demote_lists(self.document, self._styled)
         return self.document

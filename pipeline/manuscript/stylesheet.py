@@ -26,7 +26,7 @@ _SCREEN = frozenset(["", "all", "screen", "only screen", "only all", "not print"
 _MAX_SHEET_CHARS = 400_000
 _MAX_SELECTOR_CHARS = 1000
 _MAX_IMPORTS = 8
-_MAX_TESTS = 3_000_000
+_MAX_TESTS = 1_000_000
 
 Load = Callable[[str], tuple[str, str] | None]
 """From an href to what names the sheet, and its text; None where there is none."""
@@ -313,6 +313,7 @@ class Wardrobe:
         key = tuple(names)
         if key not in self._styles:
             self._styles[key] = Styles.of(self._sheets[name] for name in names)
+        self._styles[key].num_tests_left = _MAX_TESTS
         return self._styles[key]
 
     def _read(self, name: str, css: str, base: str) -> None:
