@@ -423,7 +423,7 @@ class _Reader:
                 self._emit(Block(Kind.BREAK, "", span))
             else:
                 self._emit(Block(frame.kind, text, span, added=added))
-        elif text:
+        elif text and (text != _NOTE_PREFIX or not frame.note):  # a note's label alone in its block
             self._emit_text(frame, text, span, added)
         self._text.clear()
         self._num_linked = 0

@@ -82,7 +82,7 @@ class Styles:
         if name := element.get("id"):
             keys.append("#" + name)
         best: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]] = {}
-        for key in dict.fromkeys(keys):
+        for key in dict.fromkeys(keys) if self.num_tests_left > 0 else ():
             for order, rule in self._by_key.get(key, ()):
                 if self.num_tests_left > 0 and self._matches(rule, element):
                     for name, value, is_important in rule.declarations:
