@@ -36,6 +36,8 @@ HOMES = {
     "lxml": ["manuscript"],
     "nltk": ["script/sentence_words.py"],
     "spellchecker": ["script/unknown.py"],
+    "tinycss2": ["manuscript/stylesheet.py"],
+    "cssselect": ["manuscript/stylesheet.py"],
     "tqdm": ["progress.py"],
     "click": ["cli.py"],
     "faster_whisper": ["review/transcribe.py"],

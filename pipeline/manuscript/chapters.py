@@ -209,7 +209,18 @@ class _Cutter:
 
     def cut(self, entries: Sequence[Entry]) -> list[_Piece]:
         ends = [entry.place for entry in entries[1:]] + [Place(len(self._documents), 0)]
-        return [self._cut_piece(entry, end) for entry, end in zip(entries, ends, strict=True)]
+        pieces = [self._cut_piece(entry, end) for entry, end in zip(entries, ends, strict=True)]
+        for key in list(self._notes):
+            self._place_stray(pieces, key)
+        return pieces
+
+    def _place_stray(self, pieces: list[_Piece], key: str) -> None:
+        """A note whose mark isn't heard, since it is hidden or in another note, is read where it stands itself."""
+        blocks = self._notes.pop(key)
+        number = next((i for i, document in enumerate(self._documents) if key in document.notes), 0)
+        places = [index for index, piece in enumerate(pieces) if piece.start.document <= number]
+        index = places[-1] if places else len(pieces) - 1
+        pieces[index] = pieces[index]._replace(blocks=(*pieces[index].blocks, *blocks))
 
     def _cut_piece(self, entry: Entry, end: Place) -> _Piece:
         blocks: list[Block] = []

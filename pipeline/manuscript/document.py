@@ -6,6 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from pipeline.manuscript.book import Block, LeftOut
+from pipeline.manuscript.proof import Source
 
 
 @dataclass(slots=True)
@@ -45,6 +46,8 @@ class Document:
     closing: str = ""
     """The end of the last text as it stands in the source, without the white space after it."""
     has_pictures: bool = False
+    source: Source = field(default_factory=lambda: Source("", {}))
+    """The whole text that spans are places in."""
     faults: list[str] = field(default_factory=list)
     """Sentences about what can't be read."""
 

@@ -18,6 +18,7 @@ from pipeline.manuscript.markup import parse_markup, parse_xml
 from pipeline.manuscript.matter import MATTER_BY_TYPE
 from pipeline.manuscript.notes import find_notes
 from pipeline.manuscript.package import Item, Package, read_cover, read_metadata, read_package
+from pipeline.manuscript.proof import Source, check_reading
 from pipeline.manuscript.protection import refuse_protected
 from pipeline.manuscript.reading import Reading
 from pipeline.manuscript.stylesheet import Wardrobe
@@ -43,14 +44,15 @@ def read_epub(path: Path, reading: Reading) -> Book:
         package = read_package(archive)
         nav = next((item for item in package.items.values() if "nav" in item.properties and item.name), None)
         contents = _read_contents(package, archive, nav)
-        documents, left_out = _Spine(package, archive, nav, reading).read()
+        spine = _Spine(package, archive, nav, reading)
+        documents, left_out = spine.read()
         leave_out_boilerplate(documents)
         entries = _place_entries(contents, documents, package, archive)
         guided = _guided_matter(contents, documents, package, archive)
         cover = read_cover(package, archive)
         titles, authors = read_metadata(package, "title"), read_metadata(package, "creator")
         chapters = divide(documents, entries, guided, reading, _first(titles), authors)
-        return Book(
+        book = Book(
             title=_first(titles),
             authors=tuple(dict.fromkeys(authors)),
             language=_first(read_metadata(package, "language")),
@@ -61,6 +63,8 @@ def read_epub(path: Path, reading: Reading) -> Book:
             date=_first(read_metadata(package, "date")),
             notes=tuple(dict.fromkeys(package.notes)),
         )
+        check_reading(book, spine.sources, str(path))
+        return book
 
 
 def _first(values: list[str]) -> str:
@@ -96,6 +100,8 @@ class _Spine:
         self._notes: dict[str, list[Block]] = {}
         """Notes in files that are not in the reading order."""
         self._num_bytes = 0
+        self.sources: dict[str, Source] = {}
+        """The texts of all files that were read or listed."""
 
     def read(self) -> tuple[list[Document], list[LeftOut]]:
         """The documents in reading order, and what is left out of the other files."""
@@ -116,6 +122,7 @@ class _Spine:
                     documents.append(Document(item.name))
                 continue
             document = read_tree(root, item.name, notes, wardrobe.styles_of(root, item.name), self._reads_notes, reason)
+            self.sources[item.name] = document.source
             self._package.notes += document.faults
             if reason:
                 left_out += document.left_out

@@ -12,12 +12,13 @@ from pipeline.manuscript.document import Document, Matter
 from pipeline.manuscript.frames import Frame
 from pipeline.manuscript.headings import demote_lists, heading_level, is_bare_heading, looks_like_title
 from pipeline.manuscript.leaving import LeftOuts
-from pipeline.manuscript.left_out import BLOCKS, is_raised, reason_to_leave_out, visible_text
+from pipeline.manuscript.left_out import BLOCKS, SCENE_BREAK, is_raised, reason_to_leave_out, visible_text
 from pipeline.manuscript.lists import Numbering
 from pipeline.manuscript.markup import OPS, local_name, types_of
 from pipeline.manuscript.matter import MATTER_BY_TYPE
 from pipeline.manuscript.notes import Notes, find_notes
 from pipeline.manuscript.pictures import initial_of, is_initial
+from pipeline.manuscript.proof import source_of_tree
 from pipeline.manuscript.prose import BLANK, clean, is_ornament
 from pipeline.manuscript.raised import Raised, read_lowered, read_raised
 from pipeline.manuscript.spacing import find_spacers, is_ornament_picture, shows_ornament
@@ -30,7 +31,6 @@ _FLAT_FORMULA = frozenset(["math", "mrow", "mstyle", "semantics", "mi", "mn", "m
 _FORMULA_TOKENS = frozenset(["mi", "mn", "mo", "mtext"])
 _LABEL = r"\s*[\[(]?{label}(?:[\])]?[.:)\]]|{end})\s*"
 _AFTER_LABEL = re.compile(r"[\s.:)\]]+")
-_SCENE_BREAK = "scene break, heard as a pause"
 _SECTIONS = frozenset(["body", "section", "article"])
 _NOTE_PREFIX = "Note."
 
@@ -50,7 +50,9 @@ def read_tree(
     """
     if notes is None:
         notes = find_notes({file: root}, lambda base, href: (base, href[1:]) if href.startswith("#") else None)
-    return _Reader(file, notes, styles or Wardrobe().styles_of(root, file), reads_notes).read(root, reason)
+    document = _Reader(file, notes, styles or Wardrobe().styles_of(root, file), reads_notes).read(root, reason)
+    document.source = source_of_tree(root)
+    return document
 
 
 def leave_out_tree(root: etree._Element, file: str, reason: str) -> LeftOut:
@@ -108,6 +110,10 @@ class _Reader:
             self.document.faults.append(
                 f"{self.document.file} has {self._num_unread} formulas without words to read them by (alttext), "
                 "which are left out."
+            )
+        if self._styles.num_tests_left <= 0:
+            self.document.faults.append(
+                f"{self.document.file} has style sheets too large to be followed; what they hide may be read."
             )
         self.document.left_out = self._left.all
         demote_lists(self.document, self._styled)
@@ -338,10 +344,10 @@ class _Reader:
     def _leave_ornament_out(self, text: str, span: Span) -> None:
         """One left-out, or one a piece where a note's mark parts them."""
         if not self._text.has_hole:
-            self._left.insert(LeftOut(text, _SCENE_BREAK, span), self._text.first or 0)
+            self._left.insert(LeftOut(text, SCENE_BREAK, span), self._text.first or 0)
             return
         for piece, start in self._text.texts:
-            self._left.add(clean(piece), _SCENE_BREAK, start, start + len(piece))
+            self._left.add(clean(piece), SCENE_BREAK, start, start + len(piece))
 
     def _note_key(self, element: etree._Element) -> str:
         """The key of the note an element is, where it is to be read."""
@@ -419,7 +425,7 @@ class _Reader:
                 self._emit(Block(Kind.BREAK, "", span))
             else:
                 self._emit(Block(frame.kind, text, span, added=added))
-        elif text:
+        elif text and (text != _NOTE_PREFIX or not frame.note):  # a note's label alone in its block
             self._emit_text(frame, text, span, added)
         self._text.clear()
         self._num_linked = 0

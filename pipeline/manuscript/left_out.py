@@ -11,6 +11,7 @@ from pipeline.manuscript.prose import clean
 
 LEFT_OUT = "{urn:render-book}left-out"
 """Why an element is left out, in a tree that a reader made itself."""
+SCENE_BREAK = "scene break, heard as a pause"
 _BY_TAG = {
     "head": "document head",
     "script": "script",

@@ -28,6 +28,7 @@ Resolve = Callable[[str, str], tuple[str, str] | None]
 _Target = tuple[str, str]
 
 _NOTES_TITLE = re.compile(r"(?:foot|end)?\s?notes?(?: (?:to|on) .{1,60})?[.:]?", re.IGNORECASE)
+_NOTE_NAME = re.compile(r"[_-]?(?:foot|end)?(?:note|ftn|edn|fn|en)[_-]?\d+", re.IGNORECASE)
 _BACK = frozenset("↩↩︎↑^←⤴") | frozenset(["back", "return", "back to text", "go back", "return to text"])
 _CONTAINERS = frozenset(["body", "html", "section", "article", "main", "ol", "ul", "dl", "table", "tbody"])
 _OPENING = " \t\r\n\u00a0[("
@@ -82,7 +83,9 @@ class _Finder:
         self._find_targets({candidate.target for candidate in candidates})
         self._find_typed_bodies()
         bodies = [(candidate, self._body_of(candidate)) for candidate in candidates]
-        self._settle_containers([body for _, body in bodies if body is not None])
+        self._settle_containers(
+            [body for candidate, body in bodies if body is not None and self._leads(candidate, body)]
+        )
         for candidate, body in bodies:
             self._judge(candidate, body)
         self._find_remaining()
@@ -151,6 +154,8 @@ class _Finder:
             block = block.getparent()  # type: ignore[assignment]
         if local_name(block) in ("td", "th") and (parent := block.getparent()) is not None:
             block = parent
+        if (around := block.getparent()) is not None and _is_named_note(around, block):
+            block = around
         if local_name(block) in _CONTAINERS or local_name(block) in HEADING_TAGS:
             return None
         is_around = any(block is ancestor for ancestor in candidate.link.iterancestors())
@@ -160,7 +165,7 @@ class _Finder:
         links = self._links_back(candidate, body)
         if not candidate.is_sure:
             target = self._elements.get(candidate.target)
-            is_mark = bool(links) and target is not None and self._is_in_prose(candidate.link)
+            is_mark = target is not None and self._is_in_prose(candidate.link) and _are_labels(links, candidate)
             if not is_mark or body is None or not self._says_something(body, links):
                 return
         elif body is None and candidate.target in self._elements and "noteref" not in types_of(candidate.link):
@@ -236,6 +241,13 @@ class _Finder:
             self._texts[body] = visible_text(body)[0]
         return self._texts[body]
 
+    def _leads(self, candidate: _Candidate, body: etree._Element) -> bool:
+        """Whether a link is a mark from outside the list in which its note stands."""
+        around = body.getparent()
+        if any(ancestor is around for ancestor in candidate.link.iterancestors("{*}ol", "{*}ul", "{*}dl", "{*}table")):
+            return False
+        return candidate.is_sure or _are_labels(self._links_back(candidate, body), candidate)
+
     def _settle_containers(self, bodies: list[etree._Element]) -> None:
         """A list in which two notes or more lie below a heading "Notes", or nothing else lies, is all notes."""
         parents: dict[etree._Element, set[etree._Element]] = {}
@@ -265,7 +277,13 @@ class _Finder:
         return len(others) <= len(own) // 2 and (not children or children[-1] in own)
 
     def _find_remaining(self) -> None:
-        """Links back in bodies that no mark led to, and lists' own links."""
+        """Links back in bodies that no mark led to, and the headings right above notes."""
+        for body in list(self._notes.bodies):
+            above = next((item for item in body.itersiblings("*", preceding=True) if local_name(item) != "hr"), None)
+            if above is None or above in self._notes.bodies or local_name(above) not in (*HEADING_TAGS, "p"):
+                continue
+            if len(above) < 5 and _NOTES_TITLE.fullmatch(visible_text(above)[0]):
+                self._notes.containers.add(above)
         for body in self._notes.bodies:
             for link in body.iter("{*}a"):
                 text = visible_text(link)[0] if len(link) < 5 else ""
@@ -276,6 +294,33 @@ class _Finder:
 
 def _has_blocks(element: etree._Element) -> bool:
     return any(local_name(child) in BLOCKS for child in element.iterchildren("*"))
+
+
+def _are_labels(links: list[etree._Element], candidate: _Candidate) -> bool:
+    """Whether a link back is the label with which a note begins, or says that it leads back.
+
+    References to and fro ("see 2", "see 1") are none, nor is what stands apart from the text unless the label is its
+    own.
+    """
+    before = candidate.link.getprevious()
+    parent = candidate.link.getparent()
+    lead = before.tail if before is not None else parent.text if parent is not None else ""
+    is_apart = (lead or "")[-1:].isspace()
+    for link in links:
+        text = visible_text(link)[0]
+        is_label = _begins_block(link) and (not is_apart or text.strip("[]() .") == candidate.text.strip("[]() ."))
+        if is_label or text.lower() in _BACK:
+            return True
+    return False
+
+
+def _is_named_note(around: etree._Element, block: etree._Element) -> bool:
+    """Whether a division that a note's first paragraph begins is that note by its name: `<div id="ftn1">`."""
+    return (
+        local_name(around) == "div"
+        and _NOTE_NAME.fullmatch(around.get("id") or "") is not None
+        and next(around.iterchildren("*"), None) is block
+    )
 
 
 def _is_first_in_item(block: etree._Element) -> bool:

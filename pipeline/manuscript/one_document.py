@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pipeline.manuscript.book import Book
 from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.document import Document
+from pipeline.manuscript.proof import check_reading
 from pipeline.manuscript.reading import Reading
 
 
@@ -22,7 +23,7 @@ def make_book(
 ) -> Book:
     """Divide a document at its headings. What is left out is that of the document after it was divided."""
     chapters = divide([document], reading=reading, title=title, authors=authors)
-    return Book(
+    book = Book(
         title=title,
         authors=tuple(authors),
         language=language,
@@ -32,3 +33,5 @@ def make_book(
         date=date,
         notes=tuple(document.faults),
     )
+    check_reading(book, {document.file: document.source}, document.file)
+    return book

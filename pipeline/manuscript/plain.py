@@ -11,7 +11,9 @@ from pipeline.manuscript.document import Document
 from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.gutenberg import HEADER, find_boilerplate, read_header_fields
 from pipeline.manuscript.headings import is_bare_number
+from pipeline.manuscript.left_out import SCENE_BREAK
 from pipeline.manuscript.one_document import make_book
+from pipeline.manuscript.proof import source_of_text
 from pipeline.manuscript.prose import BLANK, clean, ends_sentence, is_ornament
 from pipeline.manuscript.reading import Notes, Reading
 from pipeline.manuscript.text_contents import find_contents
@@ -42,7 +44,9 @@ def read_plain(name: str, data: bytes, reading: Reading | None = None) -> Book:
 
 def read_plain_text(text: str, name: str, notes: Notes = "skip") -> Document:
     """The blocks of a text. Spans are characters of it, and their node is empty."""
-    return _Reader(text, name, notes).read()
+    document = _Reader(text, name, notes).read()
+    document.source = source_of_text(text)
+    return document
 
 
 class _Reader:
@@ -133,11 +137,13 @@ class _Reader:
             self._leave_out(start, end, "underline" if paragraph.underline else "hyphen at a line's end", text)
 
     def _add_paragraph(self, paragraph: Paragraph, level: int | None) -> None:
+        if is_ornament(paragraph.text):
+            self._leave_out_whole(paragraph.start, paragraph.end, SCENE_BREAK)
+            self._add(Block(Kind.BREAK, "", self._span(paragraph.start, paragraph.start)))
+            return
         span = self._span(paragraph.start, paragraph.end)
         self._leave_out_dropped(paragraph)
-        if is_ornament(paragraph.text):
-            self._add(Block(Kind.BREAK, "", span))
-        elif level is not None:
+        if level is not None:
             if level:
                 self.document.levels[len(self.document.blocks)] = level
             if level == 1:

@@ -29,7 +29,7 @@ _LONG_NUMBER = re.compile(r"\d{1000,}")
 _MAX_SHEET_CHARS = 400_000
 _MAX_SELECTOR_CHARS = 1000
 _MAX_IMPORTS = 8
-_MAX_TESTS = 3_000_000
+_MAX_TESTS = 1_000_000
 
 Load = Callable[[str], tuple[str, str] | None]
 """From an href to what names the sheet, and its text; None where there is none."""
@@ -85,7 +85,7 @@ class Styles:
         if name := element.get("id"):
             keys.append("#" + name)
         best: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]] = {}
-        for key in dict.fromkeys(keys):
+        for key in dict.fromkeys(keys) if self.num_tests_left > 0 else ():
             for order, rule in self._by_key.get(key, ()):
                 if self.num_tests_left > 0 and self._matches(rule, element):
                     for name, value, is_important in rule.declarations:
@@ -319,6 +319,7 @@ class Wardrobe:
         key = tuple(names)
         if key not in self._styles:
             self._styles[key] = Styles.of(self._sheets[name] for name in names)
+        self._styles[key].num_tests_left = _MAX_TESTS
         return self._styles[key]
 
     def _read(self, name: str, css: str, base: str) -> None:

@@ -495,3 +495,19 @@ def test_formulas_without_words_are_noted(tmp_path: Path) -> None:
     book = read_manuscript(epub(tmp_path, {"a.xhtml": page(f"<p>a {formula} b {formula}</p>")}))
     assert all_text(book) == "a b"
     assert [note for note in book.notes if "2 formulas" in note]
+
+
+@pytest.mark.parametrize("mode", ["inline", "end"])
+def test_a_note_whose_mark_is_not_heard_is_not_lost(tmp_path: Path, mode: Notes) -> None:
+    def mark(number: int) -> str:
+        return f"<a epub:type='noteref' href='#n{number}'>{number}</a>"
+
+    def note(number: int, text: str) -> str:
+        return f"<aside epub:type='footnote' id='n{number}'>{text}</aside>"
+
+    notes = note(1, f"One.{mark(2)}") + note(2, "Two.") + note(3, "Three.")
+    body = f"<p>a{mark(1)}</p><p hidden=''>b{mark(3)}</p>{notes}"
+    path = epub(tmp_path, {"a.xhtml": page(body)})
+    book = read_manuscript(path, Reading(notes=mode))
+    assert texts(book.chapters[0]) == ["a", "Note. One.", "Note. Two.", "Note. Three."]
+    check_book(book, path)

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import parse_markup
+from pipeline.manuscript.reading import Notes, Reading
 
 from .build import page
 from .spans import check_spans
@@ -65,3 +67,29 @@ def test_every_visible_word_once_and_in_order(markup: str, is_xml: bool) -> None
     listed = [word for left in document.left_out for word in left.text.split() if word.startswith("l")]
     assert listed == left_out
     check_spans(root, document.blocks, document.left_out)
+
+
+MORE = [
+    *("ol", "ol start='4'", "li value='7'", "table", "tr", "th", "div class='dropcap'", "p class='chapter'", "hr"),
+    *("section epub:type='endnotes'", "p id='n1'", "aside epub:type='footnote' id='n2'", "dt id='n3'", "li id='n4'"),
+    *("a href='#n1' id='r1'", "a href='#n2' epub:type='noteref'", "sup", "sub", "a href='#r1'", "a href='#n4'"),
+    *("math", "math alttext='x'", "mi", "div class='poem'", "div hidden=''", "i style='display:none'", "svg", "text"),
+]
+text = st.sampled_from(
+    ["word ", "1", "12", "[", "]", "* ", "Chapter One", "a", "T", ". ", "#", "10", " ", "<br/>", "<img alt='T'/>"]
+)
+wild = st.recursive(
+    text,
+    lambda inner: st.builds(element, st.sampled_from(MORE + BLOCKS), st.lists(inner, max_size=5).map(joined)),
+    max_leaves=40,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(wild, max_size=8).map(joined), st.sampled_from(["skip", "inline", "end"]))
+def test_every_character_is_accounted_for_whatever_the_notes(markup: str, mode: Notes) -> None:
+    root = parse_markup(page(markup).encode())
+    assert root is not None
+    document = read_tree(root, "a.xhtml", reads_notes=mode != "skip")
+    chapters = divide([document], reading=Reading(notes=mode))
+    check_spans(root, [block for chapter in chapters for block in chapter.blocks], document.left_out)
