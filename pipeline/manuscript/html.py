@@ -53,12 +53,6 @@ def read_tree(
     return _Reader(file, notes, styles or Wardrobe().styles_of(root, file), reads_notes).read(root, reason)
 
 
-def leave_out_tree(root: etree._Element, file: str, reason: str) -> LeftOut:
-    """A whole file that is not read aloud."""
-    text, num_chars = visible_text(root)
-    return LeftOut(text, reason, Span(file, "/*", 0, num_chars))
-
-
 class _Reader:
     def __init__(self, file: str, notes: Notes, styles: Styles, reads_notes: bool) -> None:
         self.document = Document(file)
