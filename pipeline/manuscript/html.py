@@ -55,12 +55,6 @@ def read_tree(
     return document
 
 
-def leave_out_tree(root: etree._Element, file: str, reason: str) -> LeftOut:
-    """A whole file that is not read aloud."""
-    text, num_chars = visible_text(root)
-    return LeftOut(text, reason, Span(file, "/*", 0, num_chars))
-
-
 class _Reader:
     def __init__(self, file: str, notes: Notes, styles: Styles, reads_notes: bool) -> None:
         self.document = Document(file)

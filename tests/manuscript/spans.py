@@ -33,6 +33,7 @@ def check_spans(root: etree._Element, blocks: Iterable[Block], left_out: Iterabl
         for hole_start, hole_end, _ in holes[bisect_left(starts, start) :]:
             if hole_start >= end:
                 break
+            assert hole_start >= start, f"{whole[hole_start:hole_end][:80]} is left out twice"
             assert hole_end <= end, f"{block.text[:80]} is left out in part"
             source += whole[start:hole_start]
             _cover(cover, start, hole_start)
