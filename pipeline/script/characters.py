@@ -76,7 +76,12 @@ def _say_dash(match: re.Match[str]) -> str:
 SPACES: tuple[Rule, ...] = (
     # Word joiners, byte order marks and soft hyphens: invisible, but they part a word in two for a tokenizer.
     make_rule("invisible", "[\u00ad\u200b\u200e\u200f\u2060\ufeff\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+", ""),
-    make_rule("figures in groups", "(?<=[0-9])(?P<x>[\u00a0\u2009\u202f\u2007])(?=[0-9]{3}(?![0-9]))", "", "\u00a0\u2009\u202f\u2007"),
+    make_rule(
+        "figures in groups",
+        "(?<=[0-9])(?P<x>[\u00a0\u2009\u202f\u2007])(?=[0-9]{3}(?![0-9]))",
+        "",
+        "\u00a0\u2009\u202f\u2007",
+    ),
     make_rule("white space", r"\s{2,}|[^\S ]", " "),
     make_rule("comma", "(?<=\\w)‚(?= )", ",", "‚"),
     make_rule("quotation marks", f"[{_SINGLE}{_DOUBLE}]+|'{{2,}}", _say_quotes, _SINGLE + _DOUBLE + "'"),

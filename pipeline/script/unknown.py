@@ -26,7 +26,8 @@ _INFLECTIONS = (
     ("ies", ("y",)), ("ied", ("y",)), ("ier", ("y",)), ("iest", ("y",)), ("ily", ("y",)), ("iness", ("y",)),
     ("es", ("", "e")), ("s", ("",)), ("ed", ("", "e")), ("ing", ("", "e")), ("ings", ("", "e")), ("er", ("", "e")),
     ("ers", ("", "e")), ("est", ("", "e")), ("ly", ("", "le")), ("ness", ("",)), ("less", ("",)), ("ish", ("", "e")),
-    ("able", ("", "e")), ("ful", ("",)), ("like", ("",)), ("eth", ("", "e")), ("in", ("ing",)), ("most", ("",)), ("ward", ("",)),
+    ("able", ("", "e")), ("ful", ("",)), ("like", ("",)), ("eth", ("", "e")), ("in", ("ing",)), ("most", ("",)),
+    ("ward", ("",)),
 )  # fmt: skip
 _PREFIXES = ("un", "re", "out", "over", "under", "mis", "fore", "non", "up")
 
@@ -72,13 +73,14 @@ def _is_known(word: str, dictionary: Dictionary, language: str) -> bool:
 
 
 def _bases(folded: str, language: str) -> Iterator[str]:
-    plain = "".join(char for char in unicodedata.normalize("NFKD", folded.translate(_LIGATURES)) if not unicodedata.combining(char))
+    plain = "".join(
+        char for char in unicodedata.normalize("NFKD", folded.translate(_LIGATURES)) if not unicodedata.combining(char)
+    )
     forms = {folded, plain, *plain.split("'")} if language != "en" else {folded, plain}
     yield from forms
     if language != "en":
         return
-    for base in _inflected(plain):
-        yield base
+    yield from _inflected(plain)
     for prefix in _PREFIXES:
         if plain.startswith(prefix) and len(plain) > len(prefix) + 3:
             rest = plain.removeprefix(prefix)

@@ -5,24 +5,38 @@ from __future__ import annotations
 import re
 
 from pipeline.script.english.context import keep_stop
-from pipeline.script.english.numbers import AMOUNT, FRACTION, RANGE, VULGAR, is_one, name_amount, name_cardinal, name_integer, name_ordinal
+from pipeline.script.english.numbers import (
+    AMOUNT,
+    FRACTION,
+    RANGE,
+    VULGAR,
+    is_one,
+    name_amount,
+    name_cardinal,
+    name_integer,
+    name_ordinal,
+)
 from pipeline.script.rules import make_rule, text_after, text_before
 
 # fmt: off
 _UNITS = {
-    "km": "kilometer", "cm": "centimeter", "mm": "millimeter", "µm": "micrometer", "μm": "micrometer", "nm": "nanometer",
+    "km": "kilometer", "cm": "centimeter", "mm": "millimeter", "µm": "micrometer", "μm": "micrometer",
+    "nm": "nanometer",
     "m": "meter", "mi": "mile", "yd": "yard", "yds": "yard", "ft": "foot", "in": "inch", "ins": "inch",
-    "kg": "kilogram", "kgs": "kilogram", "mg": "milligram", "µg": "microgram", "μg": "microgram", "g": "gram", "gm": "gram",
+    "kg": "kilogram", "kgs": "kilogram", "mg": "milligram", "µg": "microgram", "μg": "microgram", "g": "gram",
+    "gm": "gram",
     "lb": "pound", "lbs": "pound", "oz": "ounce", "ozs": "ounce", "cwt": "hundredweight", "gr": "grain",
     "l": "liter", "L": "liter", "ml": "milliliter", "mL": "milliliter", "cl": "centiliter", "dl": "deciliter",
     "gal": "gallon", "gals": "gallon", "qt": "quart", "qts": "quart", "pt": "pint", "pts": "pint", "bu": "bushel",
     "mph": "mile per hour", "kph": "kilometer per hour", "kmh": "kilometer per hour", "km/h": "kilometer per hour",
     "m/s": "meter per second", "km/s": "kilometer per second", "ft/s": "foot per second", "fps": "foot per second",
     "rpm": "revolution per minute", "bpm": "beat per minute", "mpg": "mile per gallon", "psi": "pound per square inch",
-    "hp": "horsepower", "h.p": "horsepower", "kW": "kilowatt", "MW": "megawatt", "GW": "gigawatt", "kWh": "kilowatt-hour",
+    "hp": "horsepower", "h.p": "horsepower", "kW": "kilowatt", "MW": "megawatt", "GW": "gigawatt",
+    "kWh": "kilowatt-hour",
     "kV": "kilovolt", "mA": "milliamp", "Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
     "dB": "decibel", "KB": "kilobyte", "kB": "kilobyte", "MB": "megabyte", "GB": "gigabyte", "TB": "terabyte",
-    "Mbps": "megabit per second", "mbps": "megabit per second", "kcal": "kilocalorie", "cal": "calorie", "kJ": "kilojoule",
+    "Mbps": "megabit per second", "mbps": "megabit per second", "kcal": "kilocalorie", "cal": "calorie",
+    "kJ": "kilojoule",
     "kPa": "kilopascal", "cc": "cubic centimeter", "ha": "hectare",
     "sec": "second", "secs": "second", "min": "minute", "mins": "minute", "hr": "hour", "hrs": "hour",
     "yr": "year", "yrs": "year", "wk": "week", "wks": "week", "mo": "month", "mos": "month", "ms": "millisecond",
@@ -31,7 +45,8 @@ _UNITS = {
 # Only written together with their number: "5 l" and "5 in" are too much like something else.
 _TIGHT = frozenset(("l", "L", "V", "W", "gr", "cal", "bu", "mi"))
 # These are words: they are units with a stop, or joined to the number.
-_WORDS = frozenset(("in", "ins", "gal", "mo", "mos", "pt", "pts", "ms", "gr", "cal", "ha", "min", "doz", "mi", "sec", "bu"))
+_WORDS = frozenset(("in", "ins", "gal", "mo", "mos", "pt", "pts", "ms", "gr", "cal", "ha", "min", "doz", "mi", "sec",
+                    "bu"))
 _INVARIABLE = frozenset(("hertz", "kilohertz", "megahertz", "gigahertz", "horsepower", "hundredweight", "dozen"))
 _PLURALS = {"foot": "feet", "inch": "inches"}
 _POWERS = {"²": "square", "2": "square", "³": "cubic", "3": "cubic"}
@@ -40,11 +55,14 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _COMPASS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 _BEGIN = r"(?<![\w.$£€¥₹#§^@])(?<![0-9][.,:/'\-–])"
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
-_DETERMINER = re.compile(r"\b(?:an?|the|his|her|my|your|their|our|its|that|this|each|every|another|one|single)\s\Z", re.I)
+_DETERMINER = re.compile(
+    r"\b(?:an?|the|his|her|my|your|their|our|its|that|this|each|every|another|one|single)\s\Z", re.I
+)
 _NOUN = re.compile(
     r"\s(?!(?:a|an|the|of|in|at|on|to|and|or|by|per|from|for|with|away|apart|long|wide|high|tall|deep|thick|broad|off|"
     r"above|below|across|up|down|out|further|farther|ahead|behind|distant|more|less|each|is|was|were|are|had|he|she|it|"
-    r"they|we|that|which|when|than|as|but|if|so|square|round|before|after|later|ago|north|south|east|west|long\w*)\b)[a-z]{3,}"
+    r"they|we|that|which|when|than|as|but|if|so|square|round|before|after|later|ago|north|south|east|west|"
+    r"long\w*)\b)[a-z]{3,}"
 )
 _DIGITS = "0123456789"
 _DIGITS_AND_SIGNS = _DIGITS + VULGAR
@@ -56,15 +74,23 @@ def _say_measure(match: re.Match[str]) -> str | None:
     after = text_after(match)
     if unit in _TIGHT and gap not in ("", "-") and not dot:
         return None
-    if unit in _WORDS and gap == " " and not dot:
-        if unit not in ("min", "sec") or not re.match(r"[\s,;.)]|\Z", after):
-            return None
-    if unit == "in" and gap == " " and re.match(r"\s[\"'(]*[A-Z]", after) and not re.search(r"(?:ft\.?|feet|by|[x×]|wide|measur\w+)\s\Z", text_before(match)):
+    is_time = unit in ("min", "sec") and re.match(r"[\s,;.)]|\Z", after)
+    if unit in _WORDS and gap == " " and not dot and not is_time:
+        return None
+    if (
+        unit == "in"
+        and gap == " "
+        and re.match(r"\s[\"'(]*[A-Z]", after)
+        and not re.search(r"(?:ft\.?|feet|by|[x×]|wide|measur\w+)\s\Z", text_before(match))
+    ):
         return None
     if unit in ("m", "g") and re.match(r"['’]", after):
         return None
     name = _UNITS[unit]
-    power = _POWERS.get(match["power"] or "") or {"sq": "square ", "cu": "cubic "}.get((match["kind"] or "").rstrip(". "), "").strip()
+    power = (
+        _POWERS.get(match["power"] or "")
+        or {"sq": "square ", "cu": "cubic "}.get((match["kind"] or "").rstrip(". "), "").strip()
+    )
     is_adjective = gap == "-" or bool(_DETERMINER.search(text_before(match, 10)) and _NOUN.match(after))
     amount_words = name_amount(amount)
     stop = keep_stop(match, before_any_capital=False) if dot else ""
@@ -106,18 +132,25 @@ def _say_feet_and_inches(match: re.Match[str]) -> str:
 
 def _say_inches(match: re.Match[str]) -> str | None:
     """12" where no speech is open."""
-    before = match.string[max(0, match.start() - 400) : match.start()]
+    before = match.string[max(0, match.start() - 150) : match.start()]
     if len(re.findall('(?<![0-9])"', before)) % 2:
         return None
     is_adjective = _DETERMINER.search(text_before(match, 10)) and _NOUN.match(text_after(match))
-    return name_amount(match["amount"]) + ("-inch" if is_adjective else " inch" if is_one(match["amount"]) else " inches")
+    return name_amount(match["amount"]) + (
+        "-inch" if is_adjective else " inch" if is_one(match["amount"]) else " inches"
+    )
 
 
 def _say_degrees(match: re.Match[str]) -> str:
     sign = "minus " if match["minus"] else ""
-    scale = {"F": " Fahrenheit", "C": " Celsius", "K": " Kelvin", "R": " Réaumur"}.get((match["scale"] or "").upper(), "")
+    scale = {"F": " Fahrenheit", "C": " Celsius", "K": " Kelvin", "R": " Réaumur"}.get(
+        (match["scale"] or "").upper(), ""
+    )
     after = text_after(match)
-    is_adjective = re.match(r"[ -](?:angle|turn|bend|slope|arc|heat|weather|view|panorama|incline|rotation|mark|day|fever|cold|water)\b", after)
+    is_adjective = re.match(
+        r"[ -](?:angle|turn|bend|slope|arc|heat|weather|view|panorama|incline|rotation|mark|day|fever|cold|water)\b",
+        after,
+    )
     number = name_amount(match["amount"].replace("°", ""))
     noun = "degree" if is_one(match["amount"]) or is_adjective else "degrees"
     dot = keep_stop(match) if match[0].endswith(".") else ""
@@ -167,23 +200,74 @@ _KIND = r"(?P<kind>sq\.? ?|cu\.? ?)?"
 _MINUS = "(?P<minus>(?:(?<=[\\s(])|\\A)[-−–]|(?<![\\w])−)?"
 
 RULES = (
-    make_rule("measure", rf"(?<![\w.,$£€/-])(?<![0-9] )(?P<amount>[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+) (?P<unit>km|kg|m|ft|lb|lbs|miles|metres|meters|feet|yards|pounds|tons|tonnes|men|people|years|dollars|francs)\b", lambda m: f"{name_integer(m['amount'].replace(' ', ''))} {_name_many(_UNITS[m['unit']]) if m['unit'] in _UNITS else m['unit']}", _DIGITS),
-    make_rule("position", rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º] ?(?P<minutes>{AMOUNT}) ?['′](?: ?(?P<seconds>{AMOUNT}) ?[\"″])?(?: ?(?P<compass>[NSEW])(?![\w'])\.?)?", _say_position, "°º"),
-    make_rule("position", rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º](?P<minutes>)(?P<seconds>) ?(?P<compass>[NSEW])(?![\w'])\.?", _say_position, "°º"),
-    make_rule("degrees", rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:°? ?[-–] ?{AMOUNT}| to {AMOUNT})?) ?[°º](?: ?(?P<scale>[CFKR])(?:\b(?!')\.?))?(?![\w])", _say_degrees, "°º"),
-    make_rule("latitude", r"\b[Ll]at\.(?= [0-9])", lambda m: "latitude" if m[0][0] == "l" else "Latitude", "."),
-    make_rule("longitude", r"\b[Ll]ong\.(?= [0-9])", lambda m: "longitude" if m[0][0] == "l" else "Longitude", "."),
-    make_rule("percent", rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:%? ?[-–] ?{AMOUNT})?|{FRACTION}) ?(?P<unit>[%‰])(?P<hyphen>-(?=[a-z]))?(?!\w)", lambda m: _say_percent(m) + ("-" if m["hyphen"] else ""), "%‰"),
-    make_rule("feet and inches", rf"{_BEGIN}(?P<feet>[0-9]{{1,3}}) ?['′]-? ?(?P<inches>[0-9]{{1,2}}(?:[ -]?[{VULGAR}]|\.[0-9])?) ?(?:[\"″]|'')", _say_feet_and_inches, "'′"),
-    make_rule("inches", rf"{_BEGIN}(?P<amount>{AMOUNT})(?: ?″|\"(?![\w]))", _say_inches, "\"″"),
-    make_rule("feet", rf"{_BEGIN}(?P<amount>{AMOUNT}) ?′", lambda m: f"{name_amount(m['amount'])} {'foot' if is_one(m['amount']) else 'feet'}", "′"),
     make_rule(
         "measure",
-        rf"{_BEGIN}(?P<amount>{RANGE})(?P<gap> ?|-){_KIND}(?P<unit>{_UNIT})(?P<power>[²³]|\^?[23](?![\w.]))?(?![\w²³^/])(?!\.\w)(?!['’]\w)(?P<dot>\.)?",
+        r"(?<![\w.,$£€/-])(?<![0-9] )(?P<amount>[1-9][0-9]{0,2}(?: [0-9]{3})+) (?P<unit>km|kg|m|ft|lb|lbs|miles|"
+        r"metres|meters|feet|yards|pounds|tons|tonnes|men|people|years|dollars|francs)\b",
+        lambda m: (
+            f"{name_integer(m['amount'].replace(' ', ''))} "
+            f"{_name_many(_UNITS[m['unit']]) if m['unit'] in _UNITS else m['unit']}"
+        ),
+        _DIGITS,
+    ),
+    make_rule(
+        "position",
+        rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º] ?(?P<minutes>{AMOUNT}) ?['′](?: ?(?P<seconds>{AMOUNT}) "
+        rf"?[\"″])?(?: ?(?P<compass>[NSEW])(?![\w'])\.?)?",
+        _say_position,
+        "°º",
+    ),
+    make_rule(
+        "position",
+        rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º](?P<minutes>)(?P<seconds>) ?(?P<compass>[NSEW])(?![\w'])\.?",
+        _say_position,
+        "°º",
+    ),
+    make_rule(
+        "degrees",
+        rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:°? ?[-–] ?{AMOUNT}| to {AMOUNT})?) ?[°º](?: "
+        rf"?(?P<scale>[CFKR])(?:\b(?!')\.?))?(?![\w])",
+        _say_degrees,
+        "°º",
+    ),
+    make_rule("latitude", r"\b[Ll]at\.(?= [0-9])", lambda m: "latitude" if m[0][0] == "l" else "Latitude", ["lat."]),
+    make_rule(
+        "longitude", r"\b[Ll]ong\.(?= [0-9])", lambda m: "longitude" if m[0][0] == "l" else "Longitude", ["long."]
+    ),
+    make_rule(
+        "percent",
+        rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:%? ?[-–] ?{AMOUNT})?|{FRACTION}) "
+        rf"?(?P<unit>[%‰])(?P<hyphen>-(?=[a-z]))?(?!\w)",
+        lambda m: _say_percent(m) + ("-" if m["hyphen"] else ""),
+        "%‰",
+    ),
+    make_rule(
+        "feet and inches",
+        rf"{_BEGIN}(?P<feet>[0-9]{{1,3}}) ?['′]-? ?(?P<inches>[0-9]{{1,2}}(?:[ -]?[{VULGAR}]|\.[0-9])?) ?(?:[\"″]|'')",
+        _say_feet_and_inches,
+        "'′",
+    ),
+    make_rule("inches", rf"{_BEGIN}(?P<amount>{AMOUNT})(?: ?″|\"(?![\w]))", _say_inches, '"″'),
+    make_rule(
+        "feet",
+        rf"{_BEGIN}(?P<amount>{AMOUNT}) ?′",
+        lambda m: f"{name_amount(m['amount'])} {'foot' if is_one(m['amount']) else 'feet'}",
+        "′",
+    ),
+    make_rule(
+        "measure",
+        rf"{_BEGIN}(?P<amount>{RANGE})(?P<gap> ?|-){_KIND}(?P<unit>{_UNIT})(?P<power>[²³]|"
+        rf"\^?[23](?![\w.]))?(?![\w²³^/])(?!\.\w)(?!['’]\w)(?P<dot>\.)?",
         _say_measure,
         _DIGITS_AND_SIGNS,
     ),
-    make_rule("power", r"(?<![\w.])(?P<base>[0-9]{1,15}|[A-Za-z]{1,2})(?:(?P<raised>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|\^(?P<written>-?[0-9a-z]{1,4}))(?!\w)", _say_power, "⁰¹²³⁴⁵⁶⁷⁸⁹^"),
+    make_rule(
+        "power",
+        r"(?<![\w.])(?P<base>[0-9]{1,15}|[A-Za-z]{1,2})(?:(?P<raised>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|"
+        r"\^(?P<written>-?[0-9a-z]{1,4}))(?![\w^])",
+        _say_power,
+        "⁰¹²³⁴⁵⁶⁷⁸⁹^",
+    ),
     make_rule("by", rf"(?:(?<=[0-9{VULGAR}])|(?<=[0-9]['\"′″])) ?[×xX] ?(?=[0-9.{VULGAR}])", _say_by, "×xX"),
     make_rule("by", r"(?:ft|in|cm|m|mm|feet|inches|yards|meters|metres)\.?(?P<x> ?[×x] ?)(?=[0-9])", _say_by, "×x"),
 )

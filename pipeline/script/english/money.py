@@ -26,7 +26,9 @@ _SCALES = {"m": "million", "mn": "million", "mm": "million", "b": "billion", "bn
 _SCALE = r"(?:(?: |-)?(?P<scale>hundred|thousand|million|billion|trillion|mn|bn|tn|m|b|k)\b)"
 _PERIODS = {"mo": "month", "month": "month", "yr": "year", "year": "year", "wk": "week", "week": "week", "d": "day",
             "day": "day", "hr": "hour", "hour": "hour", "h": "hour"}  # fmt: skip
-_DETERMINER = re.compile(r"\b(?:an?|the|his|her|my|your|their|our|its|that|this|each|every|another|one|single|new|old|crisp)\s\Z", re.I)
+_DETERMINER = re.compile(
+    r"\b(?:an?|the|his|her|my|your|their|our|its|that|this|each|every|another|one|single|new|old|crisp)\s\Z", re.I
+)
 _NOT_A_NOUN = (
     "a an the per for in of to and or nor from on at by each apiece more less now that which who was is were are as "
     "with if when while he she it they we you i his her my our your their had has have would will could should may "
@@ -82,7 +84,11 @@ def _say_pounds(match: re.Match[str]) -> str:
     pence = match["pence"]
     if pence:
         parts.append(_name_pence(pence))
-        return (" ".join(parts[:-1]) + " and " if parts[:-1] else "") + parts[-1] + (keep_stop(match) if match[0][-1] == "." else "")
+        return (
+            (" ".join(parts[:-1]) + " and " if parts[:-1] else "")
+            + parts[-1]
+            + (keep_stop(match) if match[0][-1] == "." else "")
+        )
     return " ".join(parts) + (keep_stop(match) if match[0][-1] == "." else "")
 
 
@@ -129,8 +135,8 @@ def _say_suffixed(match: re.Match[str]) -> str:
     return f"{name_amount(match['amount'])} {one if is_one(match['amount']) else many}"
 
 
-_SHILLINGS = rf"(?P<shillings>[0-9]{{1,3}})(?:s\b\.?| ?/(?=[0-9]))"
-_PENNIES = rf"(?P<pence>[0-9]{{1,2}}[½¼¾]?|[½¼¾])d\b\.?"
+_SHILLINGS = r"(?P<shillings>[0-9]{1,3})(?:s\b\.?| ?/(?=[0-9]))"
+_PENNIES = r"(?P<pence>[0-9]{1,2}[½¼¾]?|[½¼¾])d\b\.?"
 _DIGITS = "0123456789" + VULGAR
 
 RULES = (
@@ -156,9 +162,9 @@ RULES = (
     ),
     make_rule("money", rf"(?<![\w.,/-])(?P<amount>{AMOUNT}) ?(?P<sign>[€£₽])(?![\w])", _say_suffixed, "€£₽"),
     make_rule("cents", rf"(?<![\w.,/$])(?P<amount>{AMOUNT}) ?(?P<unit>¢)", _say_small, "¢"),
-    make_rule("cents", rf"(?<![\w.,/$])(?P<amount>[0-9]{{1,2}}) ?(?P<unit>cts?)\b\.?", _say_small, _DIGITS),
+    make_rule("cents", r"(?<![\w.,/$])(?P<amount>[0-9]{1,2}) ?(?P<unit>cts?)\b\.?", _say_small, _DIGITS),
     make_rule("pence", rf"(?<![\w.,/$-])(?P<amount>[0-9]{{1,2}}[{VULGAR}]?)(?P<unit>p)(?![\w.])", _say_small, _DIGITS),
-    make_rule("shillings", rf"(?<![\w.,/'-])([0-9]{{1,3}}+)s\.", _say_shillings, _DIGITS),
+    make_rule("shillings", r"(?<![\w.,/'-])([0-9]{1,3}+)s\.", _say_shillings, _DIGITS),
     make_rule("pence", r"(?<![\w.,/'-])([0-9]{1,2}+[½¼¾]?|[½¼¾])d\b\.?", _say_pence_alone, _DIGITS),
     make_rule(
         "rupees",

@@ -12,16 +12,27 @@ from pipeline.script.english.context import (
     keep_stop,
     like_case,
 )
-from pipeline.script.english.numbers import name_cardinal, name_decade, name_digits, name_integer, name_label, name_ordinal, name_year
 from pipeline.script.english.figures import ADDRESS_AFTER, PLACES
-from pipeline.script.rules import make_rule, text_after, text_before, word_before
+from pipeline.script.english.numbers import (
+    name_cardinal,
+    name_decade,
+    name_digits,
+    name_integer,
+    name_label,
+    name_ordinal,
+    name_year,
+)
+from pipeline.script.rules import make_rule, text_after, text_before, with_stops, word_before
 
 _DIGITS = "0123456789"
 _MONTH_NAMES = FULL_MONTHS.split("|")
-_MONTH_BEFORE = re.compile(rf"\b(?:{MONTH}|(?:january|february|april|june|july|august|september|october|november|december))\s\Z")
+_MONTH_BEFORE = re.compile(
+    rf"\b(?:{MONTH}|(?:january|february|april|june|july|august|september|october|november|december))\s\Z"
+)
 _MONTH_DAY_BEFORE = re.compile(rf"\b{MONTH}\s(?:the\s)?[0-9]{{1,2}}(?:st|nd|rd|th|d)?,?\s\Z", re.I)
 _COUNTED = (
-    r"(?:feet|foot|ft|inch|inches|yards?|miles?|mi|km|metres?|meters?|men|women|people|persons|souls|soldiers|pounds?|lbs?|"
+    r"(?:feet|foot|ft|inch|inches|yards?|miles?|mi|km|metres?|meters?|men|women|people|persons|souls|soldiers|"
+    r"pounds?|lbs?|"
     r"dollars|cents|francs|crowns|guineas|shillings|pence|years?|months?|weeks?|days|hours|minutes|seconds|times|tons?|"
     r"acres|horses|ships|pages|words|copies|head|votes|percent|per|%|degrees|children|others|more|or\sso|different|"
     r"(?!was|is|has|as|his|its|this|thus|across|towards|unless|perhaps|always|besides|yes|us|does|sees|shows|marks|"
@@ -29,15 +40,21 @@ _COUNTED = (
 )
 _COUNTED_AFTER = re.compile(rf"\s(?:[a-z]+-)?{_COUNTED}")
 _YEAR_STRONG = re.compile(
-    rf"\b(?:in|since|until|till|circa|year|years|anno|A\.?D\.?|c(?:a)?\.|early|late|mid|spring|summer|autumn|fall|winter|[bd]\.|fl\.|born|died|edition|copyright|published|"
-    rf"of|class\sof|easter|christmas|in\sthe\syear\sof|by|during|throughout)[\s-]\Z",
+    r"\b(?:in|since|until|till|circa|year|years|anno|A\.?D\.?|c(?:a)?\.|early|late|mid|spring|summer|autumn|fall|"
+    r"winter|[bd]\.|fl\.|born|died|edition|copyright|published|"
+    r"of|class\sof|easter|christmas|in\sthe\syear\sof|by|during|throughout)[\s-]\Z",
     re.I,
 )
-_YEAR_WEAK = re.compile(r"\b(?:from|to|after|before|between|about|around|and|or|for|than|the|at|on|back\sto|not|as\searly\sas)\s\Z", re.I)
-_ENDS_PHRASE = re.compile(r"[,.;:!?)\]\"'—–]|\Z|\s(?:and|or|to|when|was|had|by|the|he|she|it|they|as|at|on|in|that|with|—|–)\b")
+_YEAR_WEAK = re.compile(
+    r"\b(?:from|to|after|before|between|about|around|and|or|for|than|the|at|on|back\sto|not|as\searly\sas)\s\Z", re.I
+)
+_ENDS_PHRASE = re.compile(
+    r"[,.;:!?)\]\"'—–]|\Z|\s(?:and|or|to|when|was|had|by|the|he|she|it|they|as|at|on|in|that|with|—|–)\b"
+)
 _NAME_BEFORE = re.compile(r"\b[A-Z][a-z]+,?\s\Z")
 _LABELS = re.compile(
-    r"\b(?:room|flight|route|highway|apartment|apt\.?|suite|bus|interstate|channel|gate|cell|box|train|extension|ext\.?|"
+    r"\b(?:room|flight|route|highway|apartment|apt\.?|suite|bus|interstate|channel|gate|cell|box|train|extension|"
+    r"ext\.?|"
     r"locker|squadron|number|numbers|no\.|nos\.|page|pages|pp?\.|chapter|line|lines|verse|psalm|hymn|lot|platform|"
     r"agent|unit|car|model|boeing|building|building\sno\.|form|rule|section)\s\Z",
     re.I,
@@ -112,10 +129,14 @@ def _say_dotted_time(match: re.Match[str]) -> str | None:
     after = text_after(match)
     before = text_before(match)
     is_train = re.search(r"\b(?:the|this|that|his|her|my)\s\Z", before, re.I) and re.match(
-        r"\s(?:[a-z]+\s)?(?:train|express|bus|mail|boat|ferry|flight|coach|local|special|up\b|down\b|to\s[A-Z]|from\s[A-Z]|for\s[A-Z])", after
+        r"\s(?:[a-z]+\s)?(?:train|express|bus|mail|boat|ferry|flight|coach|local|special|up\b|down\b|to\s[A-Z]|"
+        r"from\s[A-Z]|for\s[A-Z])",
+        after,
     )
     is_clock = re.search(r"\b(?:at|at\sabout|until|till|by\sthe|since|past|exactly)\s\Z", before, re.I) and re.match(
-        r"[,;!?)\"']|\.?\Z|\.\s+[\"'A-Z]|\s(?:on|in\sthe|this|that|sharp|precisely|to-?morrow|to-?night|to-?day|and|he|she|they|we|I|when|every|each)\b", after
+        r"[,;!?)\"']|\.?\Z|\.\s+[\"'A-Z]|\s(?:on|in\sthe|this|that|sharp|precisely|to-?morrow|to-?night|to-?day|"
+        r"and|he|she|they|we|I|when|every|each)\b",
+        after,
     )
     if hour > 24 or minute > 59 or not (is_train or is_clock):
         return None
@@ -157,7 +178,7 @@ def _say_year(match: re.Match[str]) -> str | None:
         return None
     if _YEAR_STRONG.search(before) and (year >= 1100 or not re.search(r"\bof\s\Z", before)):
         return name_year(year)
-    is_round = year % 100 == 0 and year < 2000 or year % 1000 == 0
+    is_round = (year % 100 == 0 and year < 2000) or year % 1000 == 0
     if re.search(r"\A[\"']?\Z", before) and _ENDS_PHRASE.match(after):
         return name_year(year)
     if year < 1100 or not _ENDS_PHRASE.match(after):
@@ -166,13 +187,21 @@ def _say_year(match: re.Match[str]) -> str | None:
         return None if is_round or re.search(r"\b(?:than|for|the|not|on|at)\s\Z", before) else name_year(year)
     if re.search(r"[(\[©]\s?\Z|\A[\"']?\Z", before):
         return name_year(year)
-    if year >= 1400 and not is_round and (_NAME_BEFORE.search(before) or re.search(r",\s\Z", before)) and not _LABELS.search(before):
+    if (
+        year >= 1400
+        and not is_round
+        and (_NAME_BEFORE.search(before) or re.search(r",\s\Z", before))
+        and not _LABELS.search(before)
+    ):
         return name_year(year)
     is_last = year >= 1500 and not is_round and re.match(r"[.!?]?[\"')]*\Z|[.!?][\"')]*\s", after)
     return name_year(year) if is_last and word_before(match).lower() not in _COUNTS else None
 
 
-_COUNTS = frozenset("than only about nearly almost exactly least most over under number total some exhibit no. nos. p. pp. page room".split())
+_COUNTS = frozenset(
+    "than only about nearly almost exactly least most over under number total some exhibit no. nos. p. pp. page "
+    "room".split()
+)
 
 
 def _say_copyright(match: re.Match[str]) -> str:
@@ -207,7 +236,8 @@ def _say_short_decade(match: re.Match[str]) -> str | None:
 def _say_open_year(match: re.Match[str]) -> str | None:
     """18—, where a year stands; "he was only 18—" is cut off."""
     if not re.search(
-        rf"(?:\A[\"'(]?|\b(?:in|of|year|since|until|till|before|after|from|to|about|spring|summer|autumn|winter|{FULL_MONTHS}),?\s|[0-9](?:st|nd|rd|th|d)?,\s)\Z",
+        rf"(?:\A[\"'(]?|\b(?:in|of|year|since|until|till|before|after|from|to|about|spring|summer|autumn|winter|"
+        rf"{FULL_MONTHS}),?\s|[0-9](?:st|nd|rd|th|d)?,\s)\Z",
         text_before(match),
         re.I,
     ) and not re.search("——|--", match["x"]):
@@ -216,7 +246,11 @@ def _say_open_year(match: re.Match[str]) -> str | None:
     figures = re.sub(r"\D", "", written)
     if len(figures) == 2:
         return f"{name_cardinal(int(figures))} blank"
-    return f"{name_cardinal(int(figures[:2]))} {name_cardinal(int(figures[2]) * 10)} blank" if figures[2] > "1" else f"{name_cardinal(int(figures[:2]))} blank"
+    return (
+        f"{name_cardinal(int(figures[:2]))} {name_cardinal(int(figures[2]) * 10)} blank"
+        if figures[2] > "1"
+        else f"{name_cardinal(int(figures[:2]))} blank"
+    )
 
 
 def _say_short_year(match: re.Match[str]) -> str:
@@ -229,36 +263,178 @@ _DAYS_AND_MONTHS = rf"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|{FULL_MONTHS
 
 RULES = (
     make_rule("range", rf"\b{_DAYS_AND_MONTHS}(?P<x>[–-])(?={_DAYS_AND_MONTHS}\b)", " to ", "–-"),
-    make_rule("range", r"\b[A-Z][a-z]+(?P<x>–)(?=[A-Z][a-z]+ (?:train|express|line|flight|route|road|railway|railroad|ferry|bus|service|race|motorway|highway|mail|coach|road|corridor)\b)", " to ", "–"),
-    make_rule("date", rf"{_NOT_JOINED}(?P<year>[0-9]{{4}})([-/])(?P<month>[0-9]{{1,2}})\2(?P<day>[0-9]{{1,2}})(?![\w/-])", _say_iso_date, _DIGITS),
-    make_rule("date", rf"{_NOT_JOINED}([0-9]{{1,2}})([/.-])([0-9]{{1,2}})\2([0-9]{{4}}|(?<=/)[0-9]{{2}})(?![\w/-]|\.[0-9])", _say_slash_date, _DIGITS),
-    make_rule("weekday", r"\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))", _say_weekday, (_DIGITS + "JFMASOND", "MTWFS")),
-    make_rule("weekday", r"\b(?:[Oo]n|[Nn]ext|[Ll]ast|[Ee]very|[Ff]rom|to|until) (?P<x>(?:Mon|Tues|Weds?|Thurs|Fri|Sat|Sun)\.)(?=,| [a-z(0-9])", _say_weekday, ["mon", "tues", "wed", "weds", "thurs", "fri", "sat", "sun"]),
-    make_rule("weekday", r"\b(?P<x>(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b\.?)(?=[-–](?:Mon|Tue|Wed|Thu|Fri|Sat|Sun))", _say_weekday, "MTWFS"),
-    make_rule("weekday", r"(?<=[-–])(?P<x>(?:Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b\.?)(?<=[a-z.])(?![\w-])", lambda m: _say_weekday(m) if re.search(r"(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat)\.?[-–]\Z", text_before(m)) else None, "-–"),
-    make_rule("month", r"\b(?P<x>(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?),?[ -](?=(?:the )?[0-9])", _say_month, _DIGITS, re.I),
-    make_rule("month", r"(?<=[0-9])(?:st|nd|rd|th|d)?(?: of)?[ -](?P<x>(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)", lambda m: _say_month(m) + (keep_stop(m) if m["x"][-1] == "." else ""), _DIGITS, re.I),
-    make_rule("month", r"\b(?P<x>(?:Jan|Feb|Aug|Sept|Oct|Nov|Dec)\.)(?=,| [a-z])", _say_month, ["jan", "feb", "aug", "sept", "oct", "nov", "dec"]),
-    make_rule("day", rf"\b(?:{MONTH}|january|february|april|june|july|august|september|october|november|december)[ -](?P<x>[0-9]{{1,2}})(?![\w:%/°]|[.,][0-9]| ?[AaPp]\.?[Mm]\b|[-–][0-9]{{1,2}}[ :])", _say_day, _DIGITS),
-    make_rule("day", rf"{_NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:{FULL_MONTHS}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b))", _say_day, _DIGITS),
-    make_rule("day", rf"{_NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:january|february|april|june|july|august|september|october|november|december|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\b)", _say_day, _DIGITS),
-    make_rule("day", rf"(?<!the )(?<!\w)(?P<x>(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|d))(?= (?:{FULL_MONTHS})\b)", lambda m: (re.search(r"\b[Tt]he\s\Z", text_before(m)) and name_ordinal(int(m["day"]))) or f"the {name_ordinal(int(m['day']))} of", _DIGITS),
-    make_rule("month", rf"\b(?P<x>(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)-(?=[0-9])", _say_month, _DIGITS),
+    make_rule(
+        "range",
+        r"\b[A-Z][a-z]+(?P<x>–)(?=[A-Z][a-z]+ (?:train|express|line|flight|route|road|railway|railroad|ferry|bus|"
+        r"service|race|motorway|highway|mail|coach|road|corridor)\b)",
+        " to ",
+        "–",
+    ),
+    make_rule(
+        "date",
+        rf"{_NOT_JOINED}(?P<year>[0-9]{{4}})([-/])(?P<month>[0-9]{{1,2}})\2(?P<day>[0-9]{{1,2}})(?![\w/-])",
+        _say_iso_date,
+        _DIGITS,
+    ),
+    make_rule(
+        "date",
+        rf"{_NOT_JOINED}([0-9]{{1,2}})([/.-])([0-9]{{1,2}})\2([0-9]{{4}}|(?<=/)[0-9]{{2}})(?![\w/-]|\.[0-9])",
+        _say_slash_date,
+        _DIGITS,
+    ),
+    make_rule(
+        "weekday",
+        r"\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|"
+        r"Jun|Jul|Aug|Sep|Oct|Nov|Dec))",
+        _say_weekday,
+        (_DIGITS + "JFMASOND", "MTWFS"),
+    ),
+    make_rule(
+        "weekday",
+        r"\b(?:[Oo]n|[Nn]ext|[Ll]ast|[Ee]very|[Ff]rom|to|until) (?P<x>(?:Mon|Tues|Weds?|Thurs|Fri|Sat|"
+        r"Sun)\.)(?=,| [a-z(0-9])",
+        _say_weekday,
+        with_stops(["mon", "tues", "wed", "weds", "thurs", "fri", "sat", "sun"]),
+    ),
+    make_rule(
+        "weekday",
+        r"\b(?P<x>(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b\.?)(?=[-–](?:Mon|Tue|Wed|Thu|Fri|Sat|Sun))",
+        _say_weekday,
+        "MTWFS",
+    ),
+    make_rule(
+        "weekday",
+        r"(?<=[-–])(?P<x>(?:Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b\.?)(?<=[a-z.])(?![\w-])",
+        lambda m: (
+            _say_weekday(m) if re.search(r"(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat)\.?[-–]\Z", text_before(m)) else None
+        ),
+        "-–",
+    ),
+    make_rule(
+        "month",
+        r"\b(?P<x>(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?),?[ -](?=(?:the )?[0-9])",
+        _say_month,
+        (_DIGITS, "JFMASONDjfmasond"),
+        re.I,
+    ),
+    make_rule(
+        "month",
+        r"(?<=[0-9])(?:st|nd|rd|th|d)?(?: of)?[ -](?P<x>(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)",
+        lambda m: _say_month(m) + (keep_stop(m) if m["x"][-1] == "." else ""),
+        _DIGITS,
+        re.I,
+    ),
+    make_rule(
+        "month",
+        r"\b(?P<x>(?:Jan|Feb|Aug|Sept|Oct|Nov|Dec)\.)(?=,| [a-z])",
+        _say_month,
+        with_stops(["jan", "feb", "aug", "sept", "oct", "nov", "dec"]),
+    ),
+    make_rule(
+        "day",
+        rf"\b(?:{MONTH}|january|february|april|june|july|august|september|october|november|december)[ "
+        rf"-](?P<x>[0-9]{{1,2}})(?![\w:%/°]|[.,][0-9]| ?[AaPp]\.?[Mm]\b|[-–][0-9]{{1,2}}[ :])",
+        _say_day,
+        _DIGITS,
+    ),
+    make_rule(
+        "day",
+        rf"{_NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:{FULL_MONTHS}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b))",
+        _say_day,
+        _DIGITS,
+    ),
+    make_rule(
+        "day",
+        rf"{_NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:january|february|april|june|july|august|september|october|"
+        rf"november|december|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\b)",
+        _say_day,
+        _DIGITS,
+    ),
+    make_rule(
+        "day",
+        rf"(?<!the )(?<!\w)(?P<x>(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|d))(?= (?:{FULL_MONTHS})\b)",
+        lambda m: (
+            (re.search(r"\b[Tt]he\s\Z", text_before(m)) and name_ordinal(int(m["day"])))
+            or f"the {name_ordinal(int(m['day']))} of"
+        ),
+        _DIGITS,
+    ),
+    make_rule(
+        "month", r"\b(?P<x>(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)-(?=[0-9])", _say_month, _DIGITS
+    ),
     make_rule("time", rf"{_NOT_JOINED}([0-9]{{1,2}}):([0-5][0-9]):([0-5][0-9])(?![\w:])", _say_clock_seconds, ":"),
-    make_rule("time", rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}})(?:[:.](?P<minute>[0-5][0-9]))?{_AM_PM}", _say_time, (_DIGITS, "mM")),
-    make_rule("verse", rf"{_NOT_JOINED}(?P<chapter>[0-9]{{1,3}}):(?P<verse>[0-9]{{1,3}})(?:[-–](?P<last>[0-9]{{1,3}}))?(?![\w:]|\.[0-9])", lambda m: _say_verse(m) if not _is_clock(m) else None, ":"),
-    make_rule("time", rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9])(?P<half>)(?![\w:]|\.[0-9])", _say_time, (_DIGITS, ":")),
-    make_rule("time", rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}})\.(?P<minute>[0-5][0-9])(?![\w%°]|\.[0-9])", _say_dotted_time, (_DIGITS, ".")),
-    make_rule("time", rf"{_NOT_JOINED}(?P<x>(?P<hour>[0-2][0-9])(?P<minute>[0-5][0-9]))(?= (?:hours|hrs)\b)", _say_military, _DIGITS),
-    make_rule("years", rf"(?<![\w.$£€¥#@/,:-])(?P<first>1[0-9]{{3}}|20[0-9]{{2}})(?P<joint> ?[–-] ?|—)(?P<last>(?:1[0-9]|20)[0-9]{{2}}|[0-9]{{2}})(?![\w-]|[.,/:][0-9]|°)", _say_year_range, (_DIGITS, "-–—")),
-    make_rule("decade", rf"(?<![\w.$£€¥#@/,:])(?P<first>(?:1[0-9]|20)[0-9]0)'?s(?:[-–]'?(?P<second>[0-9]0|(?:1[0-9]|20)[0-9]0)'?s)?(?![\w])", _say_decades, (_DIGITS, "s")),
-    make_rule("plural", r"(?<![\w.$£€¥#@/,:'-])(?P<number>[2-9]|1[0-9]|[1-9]00|1000)s(?![\w.])", lambda m: _name_plural(name_integer(m["number"])), (_DIGITS, "s")),
+    make_rule(
+        "time",
+        rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}})(?:[:.](?P<minute>[0-5][0-9]))?{_AM_PM}",
+        _say_time,
+        (_DIGITS, "mM"),
+    ),
+    make_rule(
+        "verse",
+        rf"{_NOT_JOINED}(?P<chapter>[0-9]{{1,3}}):(?P<verse>[0-9]{{1,3}})(?:[-–](?P<last>[0-9]{{1,3}}))?(?![\w:]|"
+        rf"\.[0-9])",
+        lambda m: _say_verse(m) if not _is_clock(m) else None,
+        ":",
+    ),
+    make_rule(
+        "time",
+        rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9])(?P<half>)(?![\w:]|\.[0-9])",
+        _say_time,
+        (_DIGITS, ":"),
+    ),
+    make_rule(
+        "time",
+        rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}})\.(?P<minute>[0-5][0-9])(?![\w%°]|\.[0-9])",
+        _say_dotted_time,
+        (_DIGITS, "."),
+    ),
+    make_rule(
+        "time",
+        rf"{_NOT_JOINED}(?P<x>(?P<hour>[0-2][0-9])(?P<minute>[0-5][0-9]))(?= (?:hours|hrs)\b)",
+        _say_military,
+        _DIGITS,
+    ),
+    make_rule(
+        "years",
+        r"(?<![\w.$£€¥#@/,:-])(?P<first>1[0-9]{3}|20[0-9]{2})(?P<joint> ?[–-] ?|—)(?P<last>(?:1[0-9]|20)[0-9]{2}|"
+        r"[0-9]{2})(?![\w-]|[.,/:][0-9]|°)",
+        _say_year_range,
+        (_DIGITS, "-–—"),
+    ),
+    make_rule(
+        "decade",
+        r"(?<![\w.$£€¥#@/,:])(?P<first>(?:1[0-9]|20)[0-9]0)'?s(?:[-–]'?(?P<second>[0-9]0|(?:1[0-9]|"
+        r"20)[0-9]0)'?s)?(?![\w])",
+        _say_decades,
+        (_DIGITS, "s"),
+    ),
+    make_rule(
+        "plural",
+        r"(?<![\w.$£€¥#@/,:'-])(?P<number>[2-9]|1[0-9]|[1-9]00|1000)s(?![\w.])",
+        lambda m: _name_plural(name_integer(m["number"])),
+        (_DIGITS, "s"),
+    ),
     make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?![\w.])", _say_short_decade, (_DIGITS, "s")),
     make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?=\.)", _say_short_decade, (_DIGITS, "s")),
-    make_rule("year left open", r"(?<![\w.,-])(?P<x>1[0-9](?:[0-9](?:——?|--?|_)|——?|--|__))(?![\w])", _say_open_year, (_DIGITS, "—-_")),
-    make_rule("year", r"(?<![\w.$£€¥#@/,:-])(?<![0-9]['–])(?P<x>[12][0-9]{3})(?![\w%°-]|[.,/:'–][0-9]| [½⅓¼¾])", _say_year, _DIGITS),
+    make_rule(
+        "year left open",
+        r"(?<![\w.,-])(?P<x>1[0-9](?:[0-9](?:——?|--?|_)|——?|--|__))(?![\w])",
+        _say_open_year,
+        (_DIGITS, "—-_"),
+    ),
+    make_rule(
+        "year",
+        r"(?<![\w.$£€¥#@/,:-])(?<![0-9]['–])(?P<x>[12][0-9]{3})(?![\w%°-]|[.,/:'–][0-9]| [½⅓¼¾])",
+        _say_year,
+        _DIGITS,
+    ),
     make_rule("year", r"(?<=-)(?<=\bmid-)(?P<x>1[0-9]{3})(?!\w)", _say_copyright, _DIGITS),
-    make_rule("short year", r"(?:\b(?:of|in|since|from|summer|winter|spring|autumn|fall|class) )'(?P<x>[0-9]{2})(?!\w|')", _say_short_year, (_DIGITS, "'")),
+    make_rule(
+        "short year",
+        r"(?:\b(?:of|in|since|from|summer|winter|spring|autumn|fall|class) )'(?P<x>[0-9]{2})(?!\w|')",
+        _say_short_year,
+        (_DIGITS, "'"),
+    ),
 )
 
 
@@ -269,9 +445,7 @@ def _name_plural(words: str) -> str:
 def _is_clock(match: re.Match[str]) -> bool:
     """Whether 3:16 is a time rather than a verse of a book named before it."""
     hour, minute = int(match["chapter"]), match["verse"]
-    if match["last"] or len(minute) != 2 or hour > 24 or int(minute) > 59:
-        return False
-    return True
+    return not (match["last"] or len(minute) != 2 or hour > 24 or int(minute) > 59)
 
 
 _ = like_case
