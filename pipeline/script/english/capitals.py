@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.script.english.context import FULL_MONTHS, STARTER, WEEKDAYS, keep_stop
+from pipeline.script.english.context import FULL_MONTHS, STARTER, WEEKDAYS, keep_stop, spell
 from pipeline.script.rules import make_rule, text_after, text_before, with_stops
 
 # fmt: off
@@ -86,6 +86,9 @@ _SENTENCE_START = re.compile(r"(?:\A|[.!?:]['\")\]]*\s|[.!?]\s?['\"]|\s['\"]|\A[
 _US_BEFORE = re.compile(r"\b(?:the|The|THE|former|current|entire|continental|in the|non)[ -]\Z")
 
 
+_SENTENCE_END = re.compile(r"\.[\"')\]]*\s")
+
+
 def _is_run(match: re.Match[str]) -> bool:
     """Whether a word in capitals stands next to another."""
     before, after = text_before(match, 30), text_after(match, 30)
@@ -99,7 +102,6 @@ _CAPS_AFTER = re.compile(rf"[^\w.]{{1,4}}(?:[A-Z]\b\.?[^\w.]{{1,3}})?{_CAPS}{{2,
 def _say_capitals(match: re.Match[str], in_heading: bool = False) -> str | None:
     """A word in capitals: its letters one by one if nobody says it as a word, else in lower or title case."""
     word = match["x"]
-    plural = ""
     if word in _AS_WORDS:
         return word
     is_run = _is_run(match) or in_heading
@@ -107,9 +109,9 @@ def _say_capitals(match: re.Match[str], in_heading: bool = False) -> str | None:
         is_country = _US_BEFORE.search(text_before(match)) or re.match(
             r"\s[A-Z][a-z]|'s\b|[ -](?:dollar|citizen|government|military|troops|forces)", text_after(match)
         )
-        return "U S" if is_country else "us"
+        return ("US" if _SENTENCE_END.match(text_after(match)) else "U S") if is_country else "us"
     if _is_spelled(word, is_run):
-        return " ".join(word) + plural
+        return word if _SENTENCE_END.match(text_after(match)) else " ".join(word)
     return _say_as_word(match, is_run, in_heading)
 
 
@@ -174,11 +176,11 @@ def _say_plural(match: re.Match[str]) -> str | None:
 
 def _say_dotted(match: re.Match[str]) -> str | None:
     """U.S.A., F.B.I., A.M.: the letters, and the stop where a sentence ends."""
-    letters = re.findall(r"[^\W\d_]", match["x"])
-    said = " ".join(letters)
-    if (len(letters) == 2 and said.lower() == "p m") or said.lower() == "a m":
-        said = said.upper()
-    return said.upper() + keep_stop(match, before_any_capital=letters[-1] in "CDM" and len(letters) == 2)
+    letters = "".join(re.findall(r"[^\W\d_]", match["x"])).upper()
+    if letters in ("PS", "PPS", "NB"):
+        return " ".join(letters)
+    is_era = letters in ("BC", "AD", "PM", "AM")
+    return spell(letters, keep_stop(match, before_any_capital=is_era) if match["x"].endswith(".") else "", match)
 
 
 def _say_degree(match: re.Match[str]) -> str:
@@ -224,7 +226,7 @@ _LETTERED = re.compile(
 
 
 def _say_lone_pm(match: re.Match[str]) -> str:
-    return f"{match['x'][0].upper()} M" + (keep_stop(match) if match["x"].endswith(".") else "")
+    return spell(match["x"][0].upper() + "M", keep_stop(match) if match["x"].endswith(".") else "", match)
 
 
 def _say_censored(match: re.Match[str]) -> str:

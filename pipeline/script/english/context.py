@@ -58,6 +58,11 @@ def keep_stop(match: re.Match[str], *, before_any_capital: bool = True) -> str:
     return "." if _STARTER.match(after) or _SPEECH.match(after) else ""
 
 
+def spell(letters: str, stop: str, match: re.Match[str]) -> str:
+    """Letters said one by one, and a stop; together where a sentence follows, for "B C. They" looks like initials."""
+    return letters + stop if stop and text_after(match)[:1] else " ".join(letters) + stop
+
+
 def says_stop(said: str, *, before_any_capital: bool = True) -> Callable[[re.Match[str]], str]:
     """A rule's `say` for a pattern that ends with a stop: the words, and the stop where it ends a sentence."""
     return lambda match: said + keep_stop(match, before_any_capital=before_any_capital)

@@ -11,6 +11,7 @@ from pipeline.script.english.context import (
     WEEKDAYS,
     keep_stop,
     like_case,
+    spell,
 )
 from pipeline.script.english.figures import ADDRESS_AFTER, PLACES
 from pipeline.script.english.numbers import (
@@ -113,7 +114,7 @@ def _say_time(match: re.Match[str]) -> str | None:
     elif minute:
         said += f" {'oh ' if minute[0] == '0' else ''}{name_cardinal(int(minute))}"
     if half:
-        said += f" {half.upper()} M" + (keep_stop(match) if match[0].endswith(".") else "")
+        said += " " + spell(half.upper() + "M", keep_stop(match) if match[0].endswith(".") else "", match)
     return said
 
 
