@@ -11,7 +11,8 @@ from pipeline.script.rules import Rule, make_rule, text_after, text_before, with
 # fmt: off
 # Before a name, with a stop or, the British way, without.
 _TITLES = {
-    "Mr": "Mister", "Mrs": "Missus", "Ms": "Ms", "Messrs": "Messieurs", "Mme": "Madame", "Mmes": "Mesdames",
+    "Mr": "Mister", "Mrs": "Missus", "Ms": "Ms", "Messrs": "Messieurs", "MM": "Messieurs", "Mme": "Madame",
+    "Mmes": "Mesdames",
     "Mlle": "Mademoiselle", "Mlles": "Mesdemoiselles", "Dr": "Doctor", "Drs": "Doctors", "Prof": "Professor",
     "Profs": "Professors", "Revd": "Reverend",
 }
@@ -59,7 +60,7 @@ _REFERENCES = {
     "par": "paragraph", "para": "paragraph",
     "bk": "book", "bks": "books", "pt": "part", "pts": "parts", "op": "opus", "pl": "plate", "sc": "scene",
     "apt": "apartment",
-    "ext": "extension", "app": "appendix", "ver": "verse", "ll": "lines", "n": "note", "nn": "notes",
+    "ext": "extension", "app": "appendix", "ver": "verse", "vv": "verses", "ll": "lines", "n": "note", "nn": "notes",
     "c": "circa", "ca": "circa", "b": "born", "d": "died", "fl": "flourished", "r": "reigned",
 }
 # fmt: on
@@ -105,7 +106,7 @@ def _say_doctor(match: re.Match[str]) -> str | None:
 def _say_saint(match: re.Match[str]) -> str | None:
     """St. is a saint before a name, a street after one."""
     before, after = text_before(match), text_after(match)
-    is_street = word_before(match)[1:].isalnum() and _STREET_NAME_BEFORE.search(before)
+    is_street = word_before(match)[1:].replace("'", "").isalnum() and _STREET_NAME_BEFORE.search(before)
     is_before_name = re.match(rf"\s(?!{STARTER})[A-ZÀ-Þ]|-[A-Z]", after)
     if is_street and not is_before_name:
         return "Street" + (keep_stop(match, before_any_capital=False) if match["x"].endswith(".") else "")

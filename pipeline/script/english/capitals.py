@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pipeline.script.english.context import FULL_MONTHS, STARTER, WEEKDAYS, keep_stop, spell
-from pipeline.script.rules import make_rule, text_after, text_before, with_stops
+from pipeline.script.rules import make_rule, text_after, text_before, with_stops, word_after, word_before
 
 # fmt: off
 # Said as a word.
@@ -86,6 +86,10 @@ _SENTENCE_START = re.compile(r"(?:\A|[.!?:]['\")\]]*\s|[.!?]\s?['\"]|\s['\"]|\A[
 _US_BEFORE = re.compile(r"\b(?:the|The|THE|former|current|entire|continental|in the|non)[ -]\Z")
 
 
+_COMPUTING = frozenset(
+    "department support guy manager team worker consultant specialist professional industry staff people "
+    "security".split()
+)
 _SENTENCE_END = re.compile(r"\.[\"')\]]*\s")
 
 
@@ -110,6 +114,12 @@ def _say_capitals(match: re.Match[str], in_heading: bool = False) -> str | None:
             r"\s[A-Z][a-z]|'s\b|[ -](?:dollar|citizen|government|military|troops|forces)", text_after(match)
         )
         return ("US" if _SENTENCE_END.match(text_after(match)) else "U S") if is_country else "us"
+    if word == "AM" and not is_run and word_before(match) != "I" and re.fullmatch("[a-z-]+", word_before(match)):
+        return word if _SENTENCE_END.match(text_after(match)) else "A M"
+    if not is_run and (
+        (word == "IT" and word_after(match) in _COMPUTING) or (word == "WHO" and word_before(match).lower() == "the")
+    ):
+        return " ".join(word)
     if _is_spelled(word, is_run):
         return word if _SENTENCE_END.match(text_after(match)) else " ".join(word)
     return _say_as_word(match, is_run, in_heading)
@@ -171,7 +181,7 @@ def _say_contraction(match: re.Match[str]) -> str:
 def _say_plural(match: re.Match[str]) -> str | None:
     """TVs, MPs, UFOs."""
     word = match["x"]
-    return " ".join(word) + "s" if _is_spelled(word, False) or word in ("MP", "PC", "CD", "VIP", "CEO") else None
+    return " ".join(word) if _is_spelled(word, False) or word in ("MP", "PC", "CD", "VIP", "CEO") else None
 
 
 def _say_dotted(match: re.Match[str]) -> str | None:

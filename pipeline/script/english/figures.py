@@ -196,6 +196,7 @@ RULES = (
         _say_mixed,
         (_DIGITS, "/" + VULGAR),
     ),
+    make_rule("fraction", r"(?<![\w/])½(?= an? |-[a-z])", "half", "½"),
     make_rule("fraction", rf"[{VULGAR}](?![\w])", _say_mixed, VULGAR),
     make_rule(
         "fraction",
@@ -216,7 +217,7 @@ RULES = (
     make_rule("decimals", rf"{_BEGIN}{INTEGER}\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
     make_rule("decimals", rf"(?<![\w.,$£€¥#§^@])\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
     make_rule("cardinals", rf"{_BEGIN}{INTEGER}{_END}", lambda match: name_integer(match[0]), _DIGITS),
-    make_rule("minus", r"(?:(?<=[\s(\[=])|\A)[-−](?=\.?[0-9])|−(?= ?[0-9a-z])", "minus ", "-−"),
+    make_rule("minus", r"(?:(?<=[\s(\[=])|\A)[-−](?=[$£€]?\.?[0-9])|−(?= ?[0-9a-z])", "minus ", "-−"),
     make_rule(
         "figures and letters",
         r"(?<![\w.@/#$£€¥%^&-])(?=[0-9A-Za-z-]*[0-9])(?=[0-9A-Za-z-]*[A-Za-z])(?:[0-9]{1,6}[A-Za-z]{1,3}|"

@@ -31,7 +31,8 @@ _UNITS = {
     "mph": "mile per hour", "kph": "kilometer per hour", "kmh": "kilometer per hour", "km/h": "kilometer per hour",
     "m/s": "meter per second", "km/s": "kilometer per second", "ft/s": "foot per second", "fps": "foot per second",
     "rpm": "revolution per minute", "bpm": "beat per minute", "mpg": "mile per gallon", "psi": "pound per square inch",
-    "hp": "horsepower", "h.p": "horsepower", "kW": "kilowatt", "MW": "megawatt", "GW": "gigawatt",
+    "hp": "horsepower", "h.p": "horsepower", "m.p.h": "mile per hour", "c.c": "cubic centimeter",
+    "kms": "kilometer", "kW": "kilowatt", "MW": "megawatt", "GW": "gigawatt",
     "kWh": "kilowatt-hour",
     "kV": "kilovolt", "mA": "milliamp", "Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
     "dB": "decibel", "KB": "kilobyte", "kB": "kilobyte", "MB": "megabyte", "GB": "gigabyte", "TB": "terabyte",
@@ -43,7 +44,7 @@ _UNITS = {
     "doz": "dozen", "KG": "kilogram", "KM": "kilometer", "Kg": "kilogram", "Km": "kilometer", "V": "volt", "W": "watt",
 }
 # Only written together with their number: "5 l" and "5 in" are too much like something else.
-_TIGHT = frozenset(("l", "L", "V", "W", "gr", "cal", "bu", "mi"))
+_TIGHT = frozenset(("l", "L", "gr", "cal", "bu", "mi"))
 # These are words: they are units with a stop, or joined to the number.
 _WORDS = frozenset(("in", "ins", "gal", "mo", "mos", "pt", "pts", "ms", "gr", "cal", "ha", "min", "doz", "mi", "sec",
                     "bu"))
@@ -229,6 +230,13 @@ RULES = (
         rf"?(?P<scale>[CFKR])(?:\b(?!')\.?))?(?![\w])",
         _say_degrees,
         "°º",
+    ),
+    make_rule("square", r"\bsq\.(?= (?:mile|feet|foot|yard|inch|met|kilomet))", "square", ["sq."]),
+    make_rule(
+        "foot",
+        r"(?<=[a-z]-)(?P<x>(?:ft|lb)\.)(?= [a-z])",
+        lambda m: "foot" if m["x"] == "ft." else "pound",
+        ["ft.", "lb."],
     ),
     make_rule("latitude", r"\b[Ll]at\.(?= [0-9])", lambda m: "latitude" if m[0][0] == "l" else "Latitude", ["lat."]),
     make_rule(

@@ -126,7 +126,7 @@ def name_fraction(numerator: int, denominator: int, article: str = "one") -> str
     """2/3 is "two thirds"; `article` says what a numerator of 1 is called."""
     name = {2: "half", 4: "quarter"}.get(denominator) or name_ordinal(denominator)
     if numerator == 1:
-        return f"{article} {name}"
+        return f"{'an' if article == 'a' and name[0] in 'e' else article} {name}"
     return f"{name_cardinal(numerator)} {'halve' if denominator == 2 else name}s"
 
 

@@ -169,6 +169,10 @@ def _say_regnal(match: re.Match[str]) -> str | None:
             is_named = is_ruler or re.search(
                 r"\b(?:of|under|by|from|to|with|and|or|that|when|[Aa]gainst|after|before)\s[\w'-]+\s\Z", before
             )
+            if not before[: -len(name) - 1].strip("\"'([ ") and not after.strip(".\"')] "):
+                return f"the {name_ordinal(value)}"
+            if re.match(r"\sand\s[IVX]+\b", after):
+                return f"the {name_ordinal(value)}"
             if not is_named or not re.match(
                 r"'s\b|[,.;:)!?\"—–-]|\Z|\s(?:of|and|or|in|to|from|as|at|by|on|was|had|is|who)\b", after
             ):
@@ -255,7 +259,8 @@ def _say_heading(match: re.Match[str]) -> str | None:
 def _say_whole(match: re.Match[str]) -> str | None:
     """A text that is nothing but a numeral."""
     value = read_roman(match["x"])
-    return name_cardinal(value) if value and value < 200 else None
+    is_word = match["x"] == "LI" or "C" in match["x"]
+    return name_cardinal(value) if value and not is_word else None
 
 
 _CAPITALS = "IVXLCDM"
@@ -282,7 +287,10 @@ RULES = (
         _CAPITALS,
     ),
     make_rule(
-        "roman numeral", r"(?<=[A-Za-z.][ -])(?P<x>[IVXLC]{1,9}+)(?![\w'’]*[\w])(?!-[a-z])", _say_numbered, _CAPITALS
+        "roman numeral",
+        r"(?<=[A-Za-z.][ -])(?P<x>[IVXLC]{1,9}+)(?![\w])(?!'(?!s\b)\w)(?!-[a-z])",
+        _say_numbered,
+        _CAPITALS,
     ),
     make_rule("roman numeral", r"(?<=[a-zA-Z.] )(?P<x>[ivxl]{1,9}+)(?![\w'])", _say_small_numbered, _SMALL),
     make_rule(

@@ -121,6 +121,7 @@ RULES = (
     make_rule("trade mark", "[®™℠]", "", "®™℠"),
     make_rule("et cetera", r"(?<!\w)& ?c\b\.?", lambda m: "et cetera" + _stop(m), "&"),
     make_rule("plus", r"(?<![\w+])(?P<x>[A-Za-z]\+\+)(?![\w+])", lambda m: f"{m['x'][0]} plus plus", "+"),
+    make_rule("plus", r"(?<=[0-9])\+(?![\w+=.])", " plus", "+"),
     make_rule("grade", r"(?<![\w'+-])(?P<x>[A-F]\+)(?![\w+=])", lambda m: f"{m['x'][0]} plus", "+"),
     make_rule("and", r"(?<![&])&(?![&\w;]{1,8};)(?![&])", _say_and, "&"),
     make_rule(

@@ -131,7 +131,7 @@ def _say_dotted_time(match: re.Match[str]) -> str | None:
     before = text_before(match)
     is_train = re.search(r"\b(?:the|this|that|his|her|my)\s\Z", before, re.I) and re.match(
         r"\s(?:[a-z]+\s)?(?:train|express|bus|mail|boat|ferry|flight|coach|local|special|up\b|down\b|to\s[A-Z]|"
-        r"from\s[A-Z]|for\s[A-Z])",
+        r"from\s[A-Z]|for\s[A-Z])|[,;!?]|\.?\Z",
         after,
     )
     is_clock = re.search(r"\b(?:at|at\sabout|until|till|by\sthe|since|past|exactly)\s\Z", before, re.I) and re.match(
@@ -177,6 +177,8 @@ def _say_year(match: re.Match[str]) -> str | None:
         return name_year(year)
     if _COUNTED_AFTER.match(after):
         return None
+    if 1500 <= year <= 2030 and year % 100 and re.match(r"\s[A-Za-z]+", after) and word_before(match) in _DETERMINERS:
+        return name_year(year)
     if _YEAR_STRONG.search(before) and (year >= 1100 or not re.search(r"\bof\s\Z", before)):
         return name_year(year)
     is_round = (year % 100 == 0 and year < 2000) or year % 1000 == 0
@@ -199,6 +201,7 @@ def _say_year(match: re.Match[str]) -> str | None:
     return name_year(year) if is_last and word_before(match).lower() not in _COUNTS else None
 
 
+_DETERMINERS = frozenset("the The a A his her this that their its".split())
 _COUNTS = frozenset(
     "than only about nearly almost exactly least most over under number total some exhibit no. nos. p. pp. page "
     "room".split()
@@ -327,6 +330,13 @@ RULES = (
     ),
     make_rule(
         "month",
+        r"\b(?:[Ii]n|[Oo]f|[Ss]ince|by|last|next|[Ff]rom|[Uu]ntil|[Ee]arly|[Ll]ate) (?P<x>(?:Jan|Feb|Aug|Sept|"
+        r"Oct|Nov|Dec)\.)",
+        lambda m: _say_month(m) + keep_stop(m, before_any_capital=False),
+        with_stops(["jan", "feb", "aug", "sept", "oct", "nov", "dec"]),
+    ),
+    make_rule(
+        "month",
         r"\b(?P<x>(?:Jan|Feb|Aug|Sept|Oct|Nov|Dec)\.)(?=,| [a-z])",
         _say_month,
         with_stops(["jan", "feb", "aug", "sept", "oct", "nov", "dec"]),
@@ -419,7 +429,7 @@ RULES = (
     make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?=\.)", _say_short_decade, (_DIGITS, "s")),
     make_rule(
         "year left open",
-        r"(?<![\w.,-])(?P<x>1[0-9](?:[0-9](?:——?|--?|_)|——?|--|__))(?![\w])",
+        r"(?<![\w.,-])(?P<x>1[0-9](?:[0-9](?:——?|--?|_|–)|——?|--|__))(?![\w])",
         _say_open_year,
         (_DIGITS, "—-_"),
     ),
