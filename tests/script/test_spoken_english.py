@@ -528,6 +528,7 @@ def test_a_heading_may_be_a_numeral(heading, said):
         ("It happened in 44 B.C. Nobody wrote it down.", 2),
         ("He worked for the FBI. Nobody knew.", 2),
         ("It was 5 P.M. Nobody came.", 2),
+        ("The map was drawn by A.D. Halloway and B. C. Moor.", 1),
         ("“I was born in 1850,” said Capt. Moor.", 1),
     ],
 )
@@ -537,7 +538,8 @@ def test_a_sentence_still_ends_where_its_abbreviation_did(written, num_sentences
 
 
 @pytest.mark.parametrize(
-    "text", ["“…”", "***", "†", "#", "❦", "* * *", "—", "[Pg 12]", "{12}", "[Illustration: A boat]", "☺"]
+    "text",
+    ["“…”", "***", "†", "#", "❦", "* * *", "—", "[Pg 12]", "{12}", "[Illustration: A boat]", "☺"],
 )
 def test_what_nobody_says_has_no_letter_left(text):
     said = spoken_form(text, "en")
@@ -549,12 +551,33 @@ def test_what_nobody_says_has_no_letter_left(text):
     "text",
     [
         "He sat in. Then out.", "I met Vic, and Mi, and DI Dix.", "She did mix it.", "A civil, vivid, livid man.",
-        "I told Henry I was late.", "Malcolm X spoke.", "I may march in May.", "The sun set. Sun and moon.",
+        "I told Henry I was late.", "Raymond saw it.", "Malcolm X spoke.", "I may march in May.", "The sun set. Sun and moon.",
         "He read it. Read it!", "Is it so? No. We went.", "Poor chap. He never knew.", "He wound the wound.",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_it_is_left_alone(text):
     assert spoken_form(text, "en").replace("D I", "DI") == text
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("in the year of grace 17—, and", "in the year of grace seventeen blank, and"),
+        ("on the 4th, 18—.", "on the fourth, eighteen blank."),
+        ("He was only 18— and then", "He was only eighteen — and then"),
+        ("a story by Raymond M. Hale", "a story by Raymond M Hale"),
+        ("Louis XVI. of France", "Louis the sixteenth of France"),
+        ("20,000 lbs. Leyden cheese", "twenty thousand pounds Leyden cheese"),
+        ("SKI-ING AND ICE-HOCKEY", "Ski-ing and Ice-hockey"),
+        ("By JOHN B. HOLLOWAY", "By John B Holloway"),
+        ("In Henry VIIIth's time", "In Henry the eighth's time"),
+        ("their I.O.U.s", "their I O Us"),
+        ("TVs and MPs", "T Vs and M Ps"),
+        ("Thus, 3 of them", "Thus, three of them"),
+    ],
+)
+def test_what_real_books_showed(written, said):
+    assert spoken_form(written, "en") == said
 
 
 def test_rewritings_say_where_and_why():

@@ -184,12 +184,16 @@ def _say_plural(match: re.Match[str]) -> str | None:
     return " ".join(word) if _is_spelled(word, False) or word in ("MP", "PC", "CD", "VIP", "CEO") else None
 
 
+def _follows_number(match: re.Match[str]) -> bool:
+    return re.search(r"[0-9][^A-Za-z]*\Z", text_before(match, 12)) is not None
+
+
 def _say_dotted(match: re.Match[str]) -> str | None:
     """U.S.A., F.B.I., A.M.: the letters, and the stop where a sentence ends."""
     letters = "".join(re.findall(r"[^\W\d_]", match["x"])).upper()
     if letters in ("PS", "PPS", "NB"):
         return " ".join(letters)
-    is_era = letters in ("BC", "AD", "PM", "AM")
+    is_era = letters in ("BC", "AD", "PM", "AM") and _follows_number(match)
     return spell(letters, keep_stop(match, before_any_capital=is_era) if match["x"].endswith(".") else "", match)
 
 
@@ -236,7 +240,8 @@ _LETTERED = re.compile(
 
 
 def _say_lone_pm(match: re.Match[str]) -> str:
-    return spell(match["x"][0].upper() + "M", keep_stop(match) if match["x"].endswith(".") else "", match)
+    stop = keep_stop(match, before_any_capital=_follows_number(match)) if match["x"].endswith(".") else ""
+    return spell(match["x"][0].upper() + "M", stop, match)
 
 
 def _say_censored(match: re.Match[str]) -> str:
@@ -323,7 +328,8 @@ RULES = (
     ),
     make_rule(
         "letters",
-        r"(?<![\w.'])(?P<x>(?:B\. C|A\. D|U\. S|P\. M|A\. M|N\. Y|M\. P|U\. S\. A|U\. K|P\. S|M\. D|B\. C\. "
+        r"(?<![\w.'])(?<![A-Z]\. )(?P<x>(?:B\. C|A\. D|U\. S|P\. M|A\. M|N\. Y|M\. P|U\. S\. A|U\. K|P\. S|M\. D|"
+        r"B\. C\. "
         r"E)\.)(?!\w)",
         _say_dotted,
         _LETTER_STOPS,

@@ -237,14 +237,17 @@ def _say_short_decade(match: re.Match[str]) -> str | None:
     return name_decade(match["decade"])
 
 
+_YEAR_IS_NEXT = re.compile(
+    r"(?:\A[\"'(]?|\b(?:in|of|year|grace|lord|since|until|till|before|after|from|to|about|spring|summer|autumn|winter|"
+    rf"{FULL_MONTHS}),?\s|(?:[0-9]|st|nd|rd|th|d),\s)\Z",
+    re.I,
+)
+
+
 def _say_open_year(match: re.Match[str]) -> str | None:
     """18—, where a year stands; "he was only 18—" is cut off."""
-    if not re.search(
-        rf"(?:\A[\"'(]?|\b(?:in|of|year|since|until|till|before|after|from|to|about|spring|summer|autumn|winter|"
-        rf"{FULL_MONTHS}),?\s|[0-9](?:st|nd|rd|th|d)?,\s)\Z",
-        text_before(match),
-        re.I,
-    ) and not re.search("——|--", match["x"]):
+    is_sure = re.match(r"[,.;:)]", text_after(match)) or re.search("——|--", match["x"])
+    if not (is_sure or _YEAR_IS_NEXT.search(text_before(match))):
         return None
     written = match["x"][:-1] if match["x"][-1] in "-–" else match["x"]
     figures = re.sub(r"\D", "", written)
