@@ -171,7 +171,7 @@ def test_a_chunk_never_starts_with_a_mark_that_belongs_before_it():
     clause = "in the year of grace of the old king who never came back —, and"
     for text in texts(script_of(" ".join([clause] * 6), "— Well, I never saw him again.")):
         assert text[0].isalpha(), text
-    assert texts(script_of("-5 degrees were too cold for her."))[0].startswith("-")
+    assert texts(script_of("-ness is the ending that she missed."))[0].startswith("-")
 
 
 def test_a_comma_inside_a_number_and_a_colon_inside_a_time_are_no_clauses():
@@ -190,7 +190,9 @@ def test_short_paragraphs_ride_with_the_next_and_a_heading_never():
         "And then the rain came down.",
         block(Kind.HEADING, "III"),
     )
-    assert texts(script) == ["II", "Pause. Yes. Oh.", "No! And then the rain came down.", "III"]
+    assert [text.lower() for text in texts(script)] == [
+        "two", "pause. yes. oh.", "no! and then the rain came down.", "three",
+    ]  # fmt: skip
     assert [chunk.ends for chunk in script.chunks] == [
         Boundary.HEADING, Boundary.PARAGRAPH, Boundary.PARAGRAPH, Boundary.CHAPTER,
     ]  # fmt: skip

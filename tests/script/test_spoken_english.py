@@ -551,7 +551,8 @@ def test_what_nobody_says_has_no_letter_left(text):
     "text",
     [
         "He sat in. Then out.", "I met Vic, and Mi, and DI Dix.", "She did mix it.", "A civil, vivid, livid man.",
-        "I told Henry I was late.", "Raymond saw it.", "Malcolm X spoke.", "I may march in May.", "The sun set. Sun and moon.",
+        "I told Henry I was late.", "Raymond saw it.", "Malcolm X spoke.", "I may march in May.",
+        "The sun set. Sun and moon.",
         "He read it. Read it!", "Is it so? No. We went.", "Poor chap. He never knew.", "He wound the wound.",
     ],
 )  # fmt: skip

@@ -31,7 +31,7 @@ _RANKS = {
     "Wm": "William", "Chas": "Charles", "Geo": "George", "Jas": "James", "Jno": "John", "Thos": "Thomas",
     "Robt": "Robert",
     "Edw": "Edward", "Benj": "Benjamin", "Saml": "Samuel", "Jos": "Joseph", "Danl": "Daniel", "Alexr": "Alexander",
-    "Dept": "Department", "Univ": "University", "Assn": "Association", "Pt": "Point", "Lady": "Lady",
+    "Dept": "Department", "Univ": "University", "Assn": "Association", "Pt": "Point",
 }
 # After a name; a sentence may end with them.
 _AFTER_NAMES = {
@@ -206,7 +206,7 @@ def _rules() -> tuple[Rule, ...]:
     dotted_titles = "|".join(sorted((*_TITLES, *(t.upper() for t in _TITLES)), key=len, reverse=True))
     ranks = "|".join(
         sorted(
-            (*map(re.escape, _RANKS), *(t.upper() for t in _RANKS if t not in ("Cap", "Sec", "Corp", "Lady"))),
+            (*map(re.escape, _RANKS), *(t.upper() for t in _RANKS if t not in ("Cap", "Sec", "Corp"))),
             key=len,
             reverse=True,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from pipeline.script.english.numbers import (
-    AMOUNT,
     INTEGER,
     VULGAR,
     name_amount,
@@ -138,12 +137,6 @@ def _say_mixture(match: re.Match[str]) -> str | None:
     return " ".join(words)
 
 
-def _say_negative(match: re.Match[str]) -> str:
-    return "minus "
-
-
-_NUMBER = rf"{INTEGER}(?:\.[0-9]+)?"
-
 _CALLING = frozenset("call called calling calls dial dialled dialed dialling dialing phone phoned ring rang".split())
 
 EARLY_RULES = (
@@ -226,5 +219,3 @@ RULES = (
         _DIGITS,
     ),
 )
-
-_ = AMOUNT, _say_negative, _NUMBER

@@ -135,7 +135,6 @@ def _say_suffixed(match: re.Match[str]) -> str:
     return f"{name_amount(match['amount'])} {one if is_one(match['amount']) else many}"
 
 
-_SHILLINGS = r"(?P<shillings>[0-9]{1,3})(?:s\b\.?| ?/(?=[0-9]))"
 _PENNIES = r"(?P<pence>[0-9]{1,2}[½¼¾]?|[½¼¾])d\b\.?"
 _DIGITS = "0123456789" + VULGAR
 

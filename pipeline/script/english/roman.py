@@ -72,7 +72,6 @@ _VERBS = (
     r"[a-z]+ed|'[a-z]+)\b"
 )
 _ROMAN = r"[IVXLC]+"
-_ANY_ROMAN = r"(?:[IVXLCDM]+|[ivxlc]+)"
 
 
 def read_roman(written: str) -> int | None:
@@ -198,11 +197,6 @@ def _say_roman_ordinal(match: re.Match[str]) -> str | None:
     return ("the " if is_name else "") + name_ordinal(value)
 
 
-def _say_century(match: re.Match[str]) -> str | None:
-    value = read_roman(match["x"])
-    return name_ordinal(value) if value else None
-
-
 def _say_the(match: re.Match[str]) -> str | None:
     value = read_roman(match["x"])
     return name_ordinal(value) if value else None
@@ -283,7 +277,7 @@ RULES = (
     make_rule(
         "roman ordinal",
         r"(?<![\w'])(?P<x>[IVXLC]{1,9}+)(?= (?:[Cc]entur|[Dd]ynast|Olympiad|Corps|Legion|Army Corps))",
-        _say_century,
+        _say_the,
         _CAPITALS,
     ),
     make_rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pipeline.script.english.context import keep_stop
 from pipeline.script.english.numbers import name_digits, name_integer
 from pipeline.script.rules import make_rule, text_after, text_before
 
@@ -39,10 +40,6 @@ def _say_parts(written: str) -> str:
         else:
             words.append(_SIGNS.get(part, ""))
     return " ".join(filter(None, words))
-
-
-def _say_hash(match: re.Match[str]) -> str:
-    return "number "
 
 
 def _say_operator(match: re.Match[str]) -> str:
@@ -157,6 +154,4 @@ RULES = (
 
 
 def _stop(match: re.Match[str]) -> str:
-    from pipeline.script.english.context import keep_stop
-
     return keep_stop(match) if match[0].endswith(".") else ""

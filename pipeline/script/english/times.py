@@ -10,7 +10,6 @@ from pipeline.script.english.context import (
     MONTHS,
     WEEKDAYS,
     keep_stop,
-    like_case,
     spell,
 )
 from pipeline.script.english.figures import ADDRESS_AFTER, PLACES
@@ -460,6 +459,3 @@ def _is_clock(match: re.Match[str]) -> bool:
     """Whether 3:16 is a time rather than a verse of a book named before it."""
     hour, minute = int(match["chapter"]), match["verse"]
     return not (match["last"] or len(minute) != 2 or hour > 24 or int(minute) > 59)
-
-
-_ = like_case
