@@ -34,7 +34,8 @@ _BRITISH = tuple(
     (re.compile(british), american)
     for british, american in (
         ("our", "or"), ("is(?=e|ing|ation)", "iz"), ("ys(?=e|ing)", "yz"), ("re(?=s?$)", "er"), ("ence", "ense"),
-        ("ll(?=ed|ing|er)", "l"), ("ae|oe", "e"), ("ogue", "og"), ("que(?=s?$)", "ck"), ("ould", "old"), ("gaol", "jail"),
+        ("ll(?=ed|ing|er)", "l"), ("ae|oe", "e"), ("ogue", "og"), ("que(?=s?$)", "ck"), ("ould", "old"),
+        ("gaol", "jail"),
         ("l(?=ment|ful)", "ll"),
     )
 )  # fmt: skip
