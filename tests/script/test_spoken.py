@@ -91,6 +91,7 @@ def test_any_text_is_spoken_once_and_every_change_is_recorded(text: str) -> None
 
 @given(st.text(alphabet="abt h059.,:/'\"“”’()$%#–—-…\u00a0\u2060"))
 @example("6th-5")
+@example("a@b.5²")
 @example("x –— y")
 @example('—"--x')
 def test_any_run_of_figures_and_marks_is_spoken_once(text: str) -> None:

@@ -574,6 +574,8 @@ def test_what_only_looks_like_it_is_left_alone(text):
         ("In Henry VIIIth's time", "In Henry the eighth's time"),
         ("their I.O.U.s", "their I O Us"),
         ("TVs and MPs", "T Vs and M Ps"),
+        ("THE XX CENTURY", "The twentieth Century"),
+        ("from 1:00 p.m.-2:30 p.m.", "from one P M to two thirty P M."),
         ("Thus, 3 of them", "Thus, three of them"),
     ],
 )

@@ -124,11 +124,11 @@ def _say_label(match: re.Match[str]) -> str | None:
 def _say_mixture(match: re.Match[str]) -> str | None:
     """R2D2, MP3, H2O, B-52, 5A: the letters and the numbers by turns. Letters of one case apart if they are few."""
     parts = re.findall(r"[0-9]+|[^\W\d_]+", match[0])
-    if not (parts[1:] and any(part[0].isdigit() for part in parts)):
+    if not (parts[1:] and any(part[0].isdecimal() for part in parts)):
         return None
     words: list[str] = []
     for part in parts:
-        if part.isdigit():
+        if part.isdecimal():
             words.append(
                 name_digits(part) if (part[0] == "0" and len(part) > 1) or len(part) > 4 else name_integer(part)
             )

@@ -184,10 +184,10 @@ def _say_power(match: re.Match[str]) -> str | None:
     base, exponent = match["base"], (match["raised"] or match["written"]).translate(_RAISED)
     if not re.fullmatch(r"-?(?:[0-9]{1,4}|[a-z])", exponent):
         return None
-    said = base if not base[0].isdigit() else name_integer(base) if base != "0" else base
+    said = base if not base[0].isdecimal() else name_integer(base) if base != "0" else base
     if exponent in ("2", "3"):
         return f"{said} {'squared' if exponent == '2' else 'cubed'}"
-    if exponent.lstrip("-").isdigit():
+    if exponent.lstrip("-").isdecimal():
         number = int(exponent.lstrip("-"))
         return f"{said} to the {'minus ' + name_cardinal(number) if exponent[0] == '-' else name_ordinal(number)}"
     return f"{said} to the {exponent.replace('-', 'minus ')}"

@@ -276,7 +276,7 @@ RULES = (
     make_rule("roman ordinal", r"(?<![\w'])([IVXLCDM]{1,12}+)(?:th|st|nd|rd|d)\b", _say_roman_ordinal, _CAPITALS),
     make_rule(
         "roman ordinal",
-        r"(?<![\w'])(?P<x>[IVXLC]{1,9}+)(?= (?:[Cc]entur|[Dd]ynast|Olympiad|Corps|Legion|Army Corps))",
+        r"(?<![\w'])(?P<x>[IVXLC]{1,9}+)(?= (?i:centur|dynast|olympiad|corps|legion|army corps))",
         _say_the,
         _CAPITALS,
     ),

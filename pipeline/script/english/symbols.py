@@ -27,7 +27,7 @@ def _say_address(match: re.Match[str]) -> str:
 def _say_parts(written: str) -> str:
     words = []
     for i, part in enumerate(parts := _PART.findall(written)):
-        if part.isdigit():
+        if part.isdecimal():
             words.append(name_integer(part) if len(part) < 5 else name_digits(part))
         elif part.isalpha():
             is_end = (

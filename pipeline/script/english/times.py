@@ -268,6 +268,13 @@ def _say_short_year(match: re.Match[str]) -> str:
 _DAYS_AND_MONTHS = rf"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|{FULL_MONTHS})"
 
 RULES = (
+    make_rule(
+        "range",
+        r"(?:(?<=[0-9][ap]m)|(?<=[0-9] [ap]m)|(?<=[ap]\.m\.)) ?[-–] ?(?=[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m)",
+        " to ",
+        (_DIGITS, "-–"),
+        re.I,
+    ),
     make_rule("range", rf"\b{_DAYS_AND_MONTHS}(?P<x>[–-])(?={_DAYS_AND_MONTHS}\b)", " to ", "–-"),
     make_rule(
         "range",
