@@ -1,6 +1,6 @@
 """How the spoken form compares with two tables of readings, by category, and every reading that differs.
 
-    python benchmarks/spoken_gold.py [--failures]
+python benchmarks/spoken_gold.py [--failures]
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ TABLES = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "tn"
 def read_rows(path: Path) -> Iterator[tuple[str, str, list[str]]]:
     """Category, what is written, and the readings that are accepted. "=" stands for what is written."""
     with path.open(encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader((line for line in lines if not line.startswith("# ")), delimiter="\t", quoting=csv.QUOTE_NONE)
+        rows = csv.DictReader(
+            (line for line in lines if not line.startswith("# ")), delimiter="\t", quoting=csv.QUOTE_NONE
+        )
         for row in rows:
             accepted = [reading.strip() for reading in row["accept"].split("||")]
             yield row["category"], row["input"], [row["input"] if one == "=" else one for one in accepted]

@@ -20,7 +20,7 @@ _PICTURES = (
     "\U0001f000-\U0001f0ff\U0001f1e6-\U0001faff\u2190-\u21ff\u2600-\u266c\u2670-\u2775\u2794-\u27bf\u2b00-\u2bff\u25a0-\u25ff\u2022"
     "\u20e3\ufe0e\ufe0f"
 )
-_COMPATIBLE = "ﬀ-ﬆ０-９Ａ-Ｚａ-ｚ₀-₉①-⓿❶-➓㉑-㊿𝐀-𝟿ʰʳˢᵈᵉᵗⁿ"
+_COMPATIBLE = "ﬀ-ﬆ０-９Ａ-Ｚａ-ｚ₀-₉℃℉㎀-㏟①-⓿❶-➓㉑-㊿𝐀-𝟿ʰʳˢᵈᵉᵗⁿ"
 _ACCENTS = "".join(map(chr, range(0x300, 0x370)))
 _ALL = "".join(map(chr, range(0x80, 0x20000)))
 

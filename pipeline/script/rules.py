@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.script.rewriting import Rewriting
 
-_DOTTED = re.compile(r"[^\W_]{1,8}(?=\.)")
+_DOTTED = re.compile(r"[^\W_]{1,8}\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Rule:
     """Each match of `pattern` is said as `say` returns it; None leaves it to the rules that follow.
 
     Where the pattern has a group `x`, that alone is rewritten, and the rest is only looked at. A text is searched only
-    if it has one of each group of `needs`: characters, or words before a full stop, in lower case. The patterns, and
+    if it has one of each group of `needs`: characters, or words with their full stop, in lower case. The patterns, and
     what `say` looks at, are linear on any text.
     """
 
@@ -33,10 +33,15 @@ def make_rule(
     needs: Iterable[str] | tuple[Iterable[str], ...] = (),
     flags: int = 0,
 ) -> Rule:
-    """A rule from its pattern. A `say` that is a string is said as it stands; `needs` is one group or a tuple of them."""
+    """A rule from its pattern. A `say` that is a string is said as it is; `needs` is one group or a tuple of them."""
     function = say if callable(say) else lambda match: say
     groups = needs if isinstance(needs, tuple) else (needs,)
     return Rule(name, re.compile(pattern, flags), function, tuple(frozenset(group) for group in groups if group))
+
+
+def with_stops(words: Iterable[str]) -> list[str]:
+    """Abbreviations as what a rule `needs`."""
+    return [f"{word.lower()}." for word in words]
 
 
 def find_rewritings(text: str, rules: Sequence[Rule]) -> list[Rewriting]:

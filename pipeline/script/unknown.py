@@ -26,7 +26,18 @@ _INFLECTIONS = (
     ("ies", ("y",)), ("ied", ("y",)), ("ier", ("y",)), ("iest", ("y",)), ("ily", ("y",)), ("iness", ("y",)),
     ("es", ("", "e")), ("s", ("",)), ("ed", ("", "e")), ("ing", ("", "e")), ("ings", ("", "e")), ("er", ("", "e")),
     ("ers", ("", "e")), ("est", ("", "e")), ("ly", ("", "le")), ("ness", ("",)), ("less", ("",)), ("ish", ("", "e")),
-    ("able", ("", "e")), ("ful", ("",)), ("like", ("",)), ("eth", ("", "e")), ("in", ("ing",)), ("most", ("",)), ("ward", ("",)),
+    ("able", ("", "e")), ("ful", ("",)), ("like", ("",)), ("eth", ("", "e")), ("in", ("ing",)), ("most", ("",)),
+    ("ward", ("",)),
+)  # fmt: skip
+# British spellings, since the English list is American: each is tried in place of the other.
+_BRITISH = tuple(
+    (re.compile(british), american)
+    for british, american in (
+        ("our", "or"), ("is(?=e|ing|ation)", "iz"), ("ys(?=e|ing)", "yz"), ("re(?=s?$)", "er"), ("ence", "ense"),
+        ("ll(?=ed|ing|er)", "l"), ("ae|oe", "e"), ("ogue", "og"), ("que(?=s?$)", "ck"), ("ould", "old"),
+        ("gaol", "jail"),
+        ("l(?=ment|ful)", "ll"),
+    )
 )  # fmt: skip
 _PREFIXES = ("un", "re", "out", "over", "under", "mis", "fore", "non", "up")
 
@@ -59,7 +70,7 @@ def unknown_words(text: str, language: str) -> list[str]:
 def _strip_ending(word: str) -> str:
     word = word.replace("’", "'")
     for ending in _ENDINGS:
-        if word.lower().endswith(ending) and len(word) > len(ending) + 1:
+        if word.lower().endswith(ending) and len(word) > len(ending):
             return word[: -len(ending)]
     return word
 
@@ -79,8 +90,11 @@ def _bases(folded: str, language: str) -> Iterator[str]:
     yield from forms
     if language != "en":
         return
-    for base in _inflected(plain):
-        yield base
+    yield from _inflected(plain)
+    for british, american in _BRITISH:
+        if (respelt := british.sub(american, plain)) != plain:
+            yield respelt
+            yield from _inflected(respelt)
     for prefix in _PREFIXES:
         if plain.startswith(prefix) and len(plain) > len(prefix) + 3:
             rest = plain.removeprefix(prefix)

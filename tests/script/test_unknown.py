@@ -22,6 +22,7 @@ def test_names_and_coinages_are_found_once_and_in_order():
     [
         "The captain’s mates’ well-worn boots; he’d gone, they’ve gone, we don’t.",
         "Stopping, baked, happily, bushiness, unbuttoned, outrunning, darkest, wolfish, goin’ and comin’.",
+        "The gaoler’s honour, neighbours, a theatre, recognised, travelled, a cheque, mouldy, realising.",
         "LONDON BURNED. London, london.",
         "Chapter XLIV of Henry VIII, the FBI, the 24th of May, 1850s, J. R. R.",
         "Hmm. Psst! Shh. A naïve café.",

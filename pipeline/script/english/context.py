@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from pipeline.script.rules import text_after
 
@@ -20,7 +21,8 @@ _STARTERS = (
     "When While What Why Who Whose How Where As At In On For From With By After Before Not No Yes Now Only Even Still "
     "Yet Every Each Both Some Many Most Once Here Because Since Although Though However Meanwhile Perhaps Did Do "
     "Does Was Were Is Are Had Has Have Could Would Will Let Nobody Nothing Everyone Everything Someone Later Soon Just "
-    "Well Oh Ah Never Which Under Over Until Unless Such Nor To Of Another Behind Beside Between Through Without Within "
+    "Well Oh Ah Never Which Under Over Until Unless Such Nor To Of Another Behind Beside Between Through Without "
+    "Within "
     "Outside Inside Upon Across Suddenly Finally Instead Today Tonight Tomorrow Yesterday Again Thus Therefore "
     "Can Should Might Must May Please Maybe Don't I'm I'd I've I'll It's That's He's She's They're We're You're There's"
 )
@@ -34,7 +36,8 @@ _CAPITAL = re.compile(r"[\"')\]]*\s+[\"'(\[]*[A-ZÀ-Þ]")
 _STARTER = re.compile(rf"[\"')\]]*\s+[\"'(\[]*(?P<word>{STARTER})")
 _SPEECH = re.compile(r"[\"')\]]*\s+[\"'(\[]+[A-ZÀ-Þ]")
 _GOES_ON = re.compile(
-    rf"\s+(?:{MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Eastern|Pacific|Central|Mountain|Greenwich|[A-Z]{{3,4}})\b"
+    rf"\s+(?:{MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Eastern|Pacific|Central|Mountain|Greenwich|"
+    rf"[A-Z]{{3,4}})\b"
 )
 _NUM_WORDS_SENTENCE = 4
 
@@ -55,7 +58,12 @@ def keep_stop(match: re.Match[str], *, before_any_capital: bool = True) -> str:
     return "." if _STARTER.match(after) or _SPEECH.match(after) else ""
 
 
-def says_stop(said: str, *, before_any_capital: bool = True):  # type: ignore[no-untyped-def]
+def spell(letters: str, stop: str, match: re.Match[str]) -> str:
+    """Letters said one by one, and a stop; together where a sentence follows, for "B C. They" looks like initials."""
+    return letters + stop if stop and text_after(match)[:1] else " ".join(letters) + stop
+
+
+def says_stop(said: str, *, before_any_capital: bool = True) -> Callable[[re.Match[str]], str]:
     """A rule's `say` for a pattern that ends with a stop: the words, and the stop where it ends a sentence."""
     return lambda match: said + keep_stop(match, before_any_capital=before_any_capital)
 

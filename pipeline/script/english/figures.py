@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from pipeline.script.english.numbers import (
-    AMOUNT,
     INTEGER,
     VULGAR,
     name_amount,
@@ -26,19 +25,23 @@ _END = rf"(?![\w%‰°¢£€¥₹^@])(?!{_JOINS}[0-9])"
 _DIGITS = "0123456789"
 _SAID_AS_PAIRS = {"9/11", "7/7", "24/7", "50/50", "20/20", "60/40", "40/60", "4/4", "1/6"}
 _SCORES = frozenset(
-    "won lost win lose loses wins beat beats beaten score scored lead led leads leading trailing trailed vote voted draw drew drawn "
+    "won lost win lose loses wins beat beats beaten score scored lead led leads leading trailing trailed vote "
+    "voted draw drew drawn "
     "tied tie up down ahead behind final finished ended defeat defeated victory ruled decision a by".split()
 )
 _SCORED = frozenset(
-    "win loss victory defeat draw tie decision vote ruling majority lead score record split odds favour favor favourite".split()
+    "win loss victory defeat draw tie decision vote ruling majority lead score record split odds favour favor "
+    "favourite".split()
 )
 PLACES = frozenset(
-    "Room Flight Route Highway Apartment Apt. Apt Suite Bus Interstate Channel Gate Cell Extension Boeing Area Unit Bay Ward Train "
+    "Room Flight Route Highway Apartment Apt. Apt Suite Bus Interstate Channel Gate Cell Extension Boeing Area "
+    "Unit Bay Ward Train "
     "Squadron".split()
 )
 ADDRESS_AFTER = re.compile(
     r"\s(?:[NSEW]\.?\s|North\s|South\s|East\s|West\s)?(?:[A-Z][\w'.]*\s|[0-9]+(?:st|nd|rd|th|d)\s){1,3}"
-    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Place|Court|Ct|Boulevard|Blvd|Square|Terrace|Crescent|Row|Way|Expressway|Expy|Highway|Parkway)\b"
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Place|Court|Ct|Boulevard|Blvd|Square|Terrace|Crescent|Row|"
+    r"Way|Expressway|Expy|Highway|Parkway)\b"
 )
 
 
@@ -81,15 +84,17 @@ def _say_range(match: re.Match[str]) -> str | None:
     first, last = match["first"], match["last"]
     if len(last) > 4 and "," not in last and len(first) < len(last):
         return f"{name_digits(first.replace(',', ''))}, {name_digits(last)}"
-    low, high = (int(re.sub(r"\D", "", one)) for one in (first, last))
+    low, high = int(first.replace(",", "")), int(last.replace(",", ""))
     is_score = word_before(match).lower() in _SCORES or word_after(match) in _SCORED
     is_dash = "–" in match["joint"] or "—" in match["joint"]
     joint = " to "
-    if first[0] == "0" and len(first) > 1 or (last[0] == "0" and len(last) > 1):
+    if (first[0] == "0" and len(first) > 1) or (last[0] == "0" and len(last) > 1):
         joint = ", "
-    elif (is_score and max(low, high) < 200) or (low >= high and not is_dash and not last.startswith(first[:1])):
-        joint = " "
-    elif low >= high and not is_dash and len(last) >= len(first):
+    elif (
+        (is_score and max(low, high) < 200)
+        or (low >= high and not is_dash and not last.startswith(first[:1]))
+        or (low >= high and not is_dash and len(last) >= len(first))
+    ):
         joint = " "
     return f"{name_integer(first)}{joint}{name_integer(last)}"
 
@@ -119,27 +124,26 @@ def _say_label(match: re.Match[str]) -> str | None:
 def _say_mixture(match: re.Match[str]) -> str | None:
     """R2D2, MP3, H2O, B-52, 5A: the letters and the numbers by turns. Letters of one case apart if they are few."""
     parts = re.findall(r"[0-9]+|[^\W\d_]+", match[0])
-    if not (parts[1:] and any(part[0].isdigit() for part in parts)):
+    if not (parts[1:] and any(part[0].isdecimal() for part in parts)):
         return None
     words: list[str] = []
     for part in parts:
-        if part.isdigit():
-            words.append(name_digits(part) if part[0] == "0" and len(part) > 1 or len(part) > 4 else name_integer(part))
+        if part.isdecimal():
+            words.append(
+                name_digits(part) if (part[0] == "0" and len(part) > 1) or len(part) > 4 else name_integer(part)
+            )
         else:
             words.append(" ".join(part) if part.isupper() and len(part) <= 3 else part)
     return " ".join(words)
 
 
-def _say_negative(match: re.Match[str]) -> str:
-    return "minus "
-
-
-_NUMBER = rf"{INTEGER}(?:\.[0-9]+)?"
+_CALLING = frozenset("call called calling calls dial dialled dialed dialling dialing phone phoned ring rang".split())
 
 EARLY_RULES = (
     make_rule(
         "telephone",
-        r"(?<![\w.,$£€/-])(?:\+?[0-9]{1,3}[ .-]?)?(?:\([0-9]{3}\)[ -]?|[0-9]{3}([.-]))[0-9]{3}[.-][0-9]{4}(?:-[0-9]{1,4})?(?![\w-]|\.[0-9])",
+        r"(?<![\w.,$£€/-])(?:\+?[0-9]{1,3}[ .-]?)?(?:\([0-9]{3}\)[ -]?|"
+        r"[0-9]{3}([.-]))[0-9]{3}[.-][0-9]{4}(?:-[0-9]{1,4})?(?![\w-]|\.[0-9])",
         _say_phone,
         _DIGITS,
     ),
@@ -155,9 +159,9 @@ EARLY_RULES = (
     make_rule("version", r"(?<![\w.-])v(?=[0-9]{1,3}\.[0-9])", "version ", (_DIGITS, "v")),
     make_rule(
         "emergency number",
-        r"\b(?i:call|called|calling|calls|dial|dialled|dialed|dialling|dialing|phone|phoned|ring|rang) (?P<x>[0-9]11|999|112|000)(?![\w]|[.,:-][0-9])",
-        lambda match: name_digits(match["x"]),
-        _DIGITS,
+        r"(?<=[a-z] )(?P<x>[0-9]11|999|112)(?![\w]|[.,:-][0-9])",
+        lambda match: name_digits(match["x"]) if word_before(match).lower() in _CALLING else None,
+        (_DIGITS, "19"),
     ),
     make_rule(
         "version", r"(?<![\w.,$£€/-])[0-9]{1,4}(?:\.[0-9]{1,4}){2,6}(?![\w]|\.[0-9])", _say_dotted, (_DIGITS, ".")
@@ -168,7 +172,8 @@ EARLY_RULES = (
 RULES = (
     make_rule(
         "cardinals",
-        r"(?<![\w.,$£€/-])(?<![0-9] )[1-9][0-9]{0,2}(?:(?: [0-9]{3})++(?<= 000)|(?: [0-9]{3}){2,}+)(?![\w.,/:-]|\s[0-9])",
+        r"(?<![\w.,$£€/-])(?<![0-9] )[1-9][0-9]{0,2}(?:(?: [0-9]{3})++(?<= 000)|(?: [0-9]{3}){2,}+)(?![\w.,/:-]|"
+        r"\s[0-9])",
         lambda match: name_integer(match[0].replace(" ", "")),
         _DIGITS,
     ),
@@ -184,6 +189,7 @@ RULES = (
         _say_mixed,
         (_DIGITS, "/" + VULGAR),
     ),
+    make_rule("fraction", r"(?<![\w/])½(?= an? |-[a-z])", "half", "½"),
     make_rule("fraction", rf"[{VULGAR}](?![\w])", _say_mixed, VULGAR),
     make_rule(
         "fraction",
@@ -204,13 +210,12 @@ RULES = (
     make_rule("decimals", rf"{_BEGIN}{INTEGER}\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
     make_rule("decimals", rf"(?<![\w.,$£€¥#§^@])\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
     make_rule("cardinals", rf"{_BEGIN}{INTEGER}{_END}", lambda match: name_integer(match[0]), _DIGITS),
-    make_rule("minus", r"(?:(?<=[\s(\[=])|\A)[-−](?=\.?[0-9])|−(?= ?[0-9a-z])", "minus ", "-−"),
+    make_rule("minus", r"(?:(?<=[\s(\[=])|\A)[-−](?=[$£€]?\.?[0-9])|−(?= ?[0-9a-z])", "minus ", "-−"),
     make_rule(
         "figures and letters",
-        r"(?<![\w.@/#$£€¥%^&-])(?=[0-9A-Za-z-]*[0-9])(?=[0-9A-Za-z-]*[A-Za-z])(?:[0-9]{1,6}[A-Za-z]{1,3}|[A-Za-z]{1,6}-?[0-9]{1,6})(?:-?[A-Za-z]{1,3}[0-9]{1,4}){0,3}[A-Za-z]?(?![\w%^@]|[.,:/-][0-9])",
+        r"(?<![\w.@/#$£€¥%^&-])(?=[0-9A-Za-z-]*[0-9])(?=[0-9A-Za-z-]*[A-Za-z])(?:[0-9]{1,6}[A-Za-z]{1,3}|"
+        r"[A-Za-z]{1,6}-?[0-9]{1,6})(?:-?[A-Za-z]{1,3}[0-9]{1,4}){0,3}[A-Za-z]?(?![\w%^@]|[.,:/-][0-9])",
         _say_mixture,
         _DIGITS,
     ),
 )
-
-_ = AMOUNT, _say_negative, _NUMBER

@@ -20,28 +20,34 @@ from pipeline.script.rules import make_rule, text_after, text_before
 
 # fmt: off
 _UNITS = {
-    "km": "kilometer", "cm": "centimeter", "mm": "millimeter", "µm": "micrometer", "μm": "micrometer", "nm": "nanometer",
+    "km": "kilometer", "cm": "centimeter", "mm": "millimeter", "µm": "micrometer", "μm": "micrometer",
+    "nm": "nanometer",
     "m": "meter", "mi": "mile", "yd": "yard", "yds": "yard", "ft": "foot", "in": "inch", "ins": "inch",
-    "kg": "kilogram", "kgs": "kilogram", "mg": "milligram", "µg": "microgram", "μg": "microgram", "g": "gram", "gm": "gram",
+    "kg": "kilogram", "kgs": "kilogram", "mg": "milligram", "µg": "microgram", "μg": "microgram", "g": "gram",
+    "gm": "gram",
     "lb": "pound", "lbs": "pound", "oz": "ounce", "ozs": "ounce", "cwt": "hundredweight", "gr": "grain",
     "l": "liter", "L": "liter", "ml": "milliliter", "mL": "milliliter", "cl": "centiliter", "dl": "deciliter",
     "gal": "gallon", "gals": "gallon", "qt": "quart", "qts": "quart", "pt": "pint", "pts": "pint", "bu": "bushel",
     "mph": "mile per hour", "kph": "kilometer per hour", "kmh": "kilometer per hour", "km/h": "kilometer per hour",
     "m/s": "meter per second", "km/s": "kilometer per second", "ft/s": "foot per second", "fps": "foot per second",
     "rpm": "revolution per minute", "bpm": "beat per minute", "mpg": "mile per gallon", "psi": "pound per square inch",
-    "hp": "horsepower", "h.p": "horsepower", "kW": "kilowatt", "MW": "megawatt", "GW": "gigawatt", "kWh": "kilowatt-hour",
+    "hp": "horsepower", "h.p": "horsepower", "m.p.h": "mile per hour", "c.c": "cubic centimeter",
+    "kms": "kilometer", "kW": "kilowatt", "MW": "megawatt", "GW": "gigawatt",
+    "kWh": "kilowatt-hour",
     "kV": "kilovolt", "mA": "milliamp", "Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
     "dB": "decibel", "KB": "kilobyte", "kB": "kilobyte", "MB": "megabyte", "GB": "gigabyte", "TB": "terabyte",
-    "Mbps": "megabit per second", "mbps": "megabit per second", "kcal": "kilocalorie", "cal": "calorie", "kJ": "kilojoule",
+    "Mbps": "megabit per second", "mbps": "megabit per second", "kcal": "kilocalorie", "cal": "calorie",
+    "kJ": "kilojoule",
     "kPa": "kilopascal", "cc": "cubic centimeter", "ha": "hectare",
     "sec": "second", "secs": "second", "min": "minute", "mins": "minute", "hr": "hour", "hrs": "hour",
     "yr": "year", "yrs": "year", "wk": "week", "wks": "week", "mo": "month", "mos": "month", "ms": "millisecond",
     "doz": "dozen", "KG": "kilogram", "KM": "kilometer", "Kg": "kilogram", "Km": "kilometer", "V": "volt", "W": "watt",
 }
 # Only written together with their number: "5 l" and "5 in" are too much like something else.
-_TIGHT = frozenset(("l", "L", "V", "W", "gr", "cal", "bu", "mi"))
+_TIGHT = frozenset(("l", "L", "gr", "cal", "bu", "mi"))
 # These are words: they are units with a stop, or joined to the number.
-_WORDS = frozenset(("in", "ins", "gal", "mo", "mos", "pt", "pts", "ms", "gr", "cal", "ha", "min", "doz", "mi", "sec", "bu"))
+_WORDS = frozenset(("in", "ins", "gal", "mo", "mos", "pt", "pts", "ms", "gr", "cal", "ha", "min", "doz", "mi", "sec",
+                    "bu"))
 _INVARIABLE = frozenset(("hertz", "kilohertz", "megahertz", "gigahertz", "horsepower", "hundredweight", "dozen"))
 _PLURALS = {"foot": "feet", "inch": "inches"}
 _POWERS = {"²": "square", "2": "square", "³": "cubic", "3": "cubic"}
@@ -56,7 +62,8 @@ _DETERMINER = re.compile(
 _NOUN = re.compile(
     r"\s(?!(?:a|an|the|of|in|at|on|to|and|or|by|per|from|for|with|away|apart|long|wide|high|tall|deep|thick|broad|off|"
     r"above|below|across|up|down|out|further|farther|ahead|behind|distant|more|less|each|is|was|were|are|had|he|she|it|"
-    r"they|we|that|which|when|than|as|but|if|so|square|round|before|after|later|ago|north|south|east|west|long\w*)\b)[a-z]{3,}"
+    r"they|we|that|which|when|than|as|but|if|so|square|round|before|after|later|ago|north|south|east|west|"
+    r"long\w*)\b)[a-z]{3,}"
 )
 _DIGITS = "0123456789"
 _DIGITS_AND_SIGNS = _DIGITS + VULGAR
@@ -68,9 +75,9 @@ def _say_measure(match: re.Match[str]) -> str | None:
     after = text_after(match)
     if unit in _TIGHT and gap not in ("", "-") and not dot:
         return None
-    if unit in _WORDS and gap == " " and not dot:
-        if unit not in ("min", "sec") or not re.match(r"[\s,;.)]|\Z", after):
-            return None
+    is_time = unit in ("min", "sec") and re.match(r"[\s,;.)]|\Z", after)
+    if unit in _WORDS and gap == " " and not dot and not is_time:
+        return None
     if (
         unit == "in"
         and gap == " "
@@ -126,7 +133,7 @@ def _say_feet_and_inches(match: re.Match[str]) -> str:
 
 def _say_inches(match: re.Match[str]) -> str | None:
     """12" where no speech is open."""
-    before = match.string[max(0, match.start() - 400) : match.start()]
+    before = match.string[max(0, match.start() - 150) : match.start()]
     if len(re.findall('(?<![0-9])"', before)) % 2:
         return None
     is_adjective = _DETERMINER.search(text_before(match, 10)) and _NOUN.match(text_after(match))
@@ -177,10 +184,10 @@ def _say_power(match: re.Match[str]) -> str | None:
     base, exponent = match["base"], (match["raised"] or match["written"]).translate(_RAISED)
     if not re.fullmatch(r"-?(?:[0-9]{1,4}|[a-z])", exponent):
         return None
-    said = base if not base[0].isdigit() else name_integer(base) if base != "0" else base
+    said = base if not base[0].isdecimal() else name_integer(base) if base != "0" else base
     if exponent in ("2", "3"):
         return f"{said} {'squared' if exponent == '2' else 'cubed'}"
-    if exponent.lstrip("-").isdigit():
+    if exponent.lstrip("-").isdecimal():
         number = int(exponent.lstrip("-"))
         return f"{said} to the {'minus ' + name_cardinal(number) if exponent[0] == '-' else name_ordinal(number)}"
     return f"{said} to the {exponent.replace('-', 'minus ')}"
@@ -196,15 +203,18 @@ _MINUS = "(?P<minus>(?:(?<=[\\s(])|\\A)[-−–]|(?<![\\w])−)?"
 RULES = (
     make_rule(
         "measure",
-        rf"(?<![\w.,$£€/-])(?<![0-9] )(?P<amount>[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+) (?P<unit>km|kg|m|ft|lb|lbs|miles|metres|meters|feet|yards|pounds|tons|tonnes|men|people|years|dollars|francs)\b",
+        r"(?<![\w.,$£€/-])(?<![0-9] )(?P<amount>[1-9][0-9]{0,2}(?: [0-9]{3})+) (?P<unit>km|kg|m|ft|lb|lbs|miles|"
+        r"metres|meters|feet|yards|pounds|tons|tonnes|men|people|years|dollars|francs)\b",
         lambda m: (
-            f"{name_integer(m['amount'].replace(' ', ''))} {_name_many(_UNITS[m['unit']]) if m['unit'] in _UNITS else m['unit']}"
+            f"{name_integer(m['amount'].replace(' ', ''))} "
+            f"{_name_many(_UNITS[m['unit']]) if m['unit'] in _UNITS else m['unit']}"
         ),
         _DIGITS,
     ),
     make_rule(
         "position",
-        rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º] ?(?P<minutes>{AMOUNT}) ?['′](?: ?(?P<seconds>{AMOUNT}) ?[\"″])?(?: ?(?P<compass>[NSEW])(?![\w'])\.?)?",
+        rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º] ?(?P<minutes>{AMOUNT}) ?['′](?: ?(?P<seconds>{AMOUNT}) "
+        rf"?[\"″])?(?: ?(?P<compass>[NSEW])(?![\w'])\.?)?",
         _say_position,
         "°º",
     ),
@@ -216,15 +226,26 @@ RULES = (
     ),
     make_rule(
         "degrees",
-        rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:°? ?[-–] ?{AMOUNT}| to {AMOUNT})?) ?[°º](?: ?(?P<scale>[CFKR])(?:\b(?!')\.?))?(?![\w])",
+        rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:°? ?[-–] ?{AMOUNT}| to {AMOUNT})?) ?[°º](?: "
+        rf"?(?P<scale>[CFKR])(?:\b(?!')\.?))?(?![\w])",
         _say_degrees,
         "°º",
     ),
-    make_rule("latitude", r"\b[Ll]at\.(?= [0-9])", lambda m: "latitude" if m[0][0] == "l" else "Latitude", "."),
-    make_rule("longitude", r"\b[Ll]ong\.(?= [0-9])", lambda m: "longitude" if m[0][0] == "l" else "Longitude", "."),
+    make_rule("square", r"\bsq\.(?= (?:mile|feet|foot|yard|inch|met|kilomet))", "square", ["sq."]),
+    make_rule(
+        "foot",
+        r"(?<=[a-z]-)(?P<x>(?:ft|lb)\.)(?= [a-z])",
+        lambda m: "foot" if m["x"] == "ft." else "pound",
+        ["ft.", "lb."],
+    ),
+    make_rule("latitude", r"\b[Ll]at\.(?= [0-9])", lambda m: "latitude" if m[0][0] == "l" else "Latitude", ["lat."]),
+    make_rule(
+        "longitude", r"\b[Ll]ong\.(?= [0-9])", lambda m: "longitude" if m[0][0] == "l" else "Longitude", ["long."]
+    ),
     make_rule(
         "percent",
-        rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:%? ?[-–] ?{AMOUNT})?|{FRACTION}) ?(?P<unit>[%‰])(?P<hyphen>-(?=[a-z]))?(?!\w)",
+        rf"(?<![\w.$£€¥#^@]){_MINUS}(?P<amount>{AMOUNT}(?:%? ?[-–] ?{AMOUNT})?|{FRACTION}) "
+        rf"?(?P<unit>[%‰])(?P<hyphen>-(?=[a-z]))?(?!\w)",
         lambda m: _say_percent(m) + ("-" if m["hyphen"] else ""),
         "%‰",
     ),
@@ -243,13 +264,15 @@ RULES = (
     ),
     make_rule(
         "measure",
-        rf"{_BEGIN}(?P<amount>{RANGE})(?P<gap> ?|-){_KIND}(?P<unit>{_UNIT})(?P<power>[²³]|\^?[23](?![\w.]))?(?![\w²³^/])(?!\.\w)(?!['’]\w)(?P<dot>\.)?",
+        rf"{_BEGIN}(?P<amount>{RANGE})(?P<gap> ?|-){_KIND}(?P<unit>{_UNIT})(?P<power>[²³]|"
+        rf"\^?[23](?![\w.]))?(?![\w²³^/])(?!\.\w)(?!['’]\w)(?P<dot>\.)?",
         _say_measure,
         _DIGITS_AND_SIGNS,
     ),
     make_rule(
         "power",
-        r"(?<![\w.])(?P<base>[0-9]{1,15}|[A-Za-z]{1,2})(?:(?P<raised>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|\^(?P<written>-?[0-9a-z]{1,4}))(?!\w)",
+        r"(?<![\w.])(?P<base>[0-9]{1,15}|[A-Za-z]{1,2})(?:(?P<raised>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|"
+        r"\^(?P<written>-?[0-9a-z]{1,4}))(?![\w^])",
         _say_power,
         "⁰¹²³⁴⁵⁶⁷⁸⁹^",
     ),

@@ -23,7 +23,7 @@ _COUNTRIES = {"US": "U S", "U.S.": "U S", "A": "Australian", "AU": "Australian",
               "HK": "Hong Kong", "NZ": "New Zealand", "S": "Singapore"}  # fmt: skip
 _SCALES = {"m": "million", "mn": "million", "mm": "million", "b": "billion", "bn": "billion", "k": "thousand",
            "tn": "trillion", "t": "trillion"}  # fmt: skip
-_SCALE = r"(?:(?: |-)?(?P<scale>hundred|thousand|million|billion|trillion|mn|bn|tn|m|b|k)\b)"
+_SCALE = r"(?:(?: |-)?(?P<scale>(?i:hundred|thousand|million|billion|trillion|mn|bn|tn|m|b|k))\b)"
 _PERIODS = {"mo": "month", "month": "month", "yr": "year", "year": "year", "wk": "week", "week": "week", "d": "day",
             "day": "day", "hr": "hour", "hour": "hour", "h": "hour"}  # fmt: skip
 _DETERMINER = re.compile(
@@ -49,9 +49,9 @@ def _say_sum(match: re.Match[str]) -> str | None:
     upto = match["upto"] or ""
     period = f" per {_PERIODS[match['per']]}" if match["per"] else ""
     if scale:
-        scale = _SCALES.get(scale, scale)
+        scale = _SCALES.get(scale.lower(), scale.lower())
     words = name_amount(amount) + (f" to {name_amount(upto)}" if upto else "") + (f" {scale}" if scale else "")
-    if match["hyphen"] or (not period and _is_adjective(match)):
+    if match["hyphen"] is not None or (not period and _is_adjective(match)):
         return f"{words} {one}".replace(" ", "-") if " " not in name_amount(amount) else f"{words} {one}"
     if scale or upto or not cents:
         return f"{words} {many}{period}"
@@ -135,8 +135,7 @@ def _say_suffixed(match: re.Match[str]) -> str:
     return f"{name_amount(match['amount'])} {one if is_one(match['amount']) else many}"
 
 
-_SHILLINGS = rf"(?P<shillings>[0-9]{{1,3}})(?:s\b\.?| ?/(?=[0-9]))"
-_PENNIES = rf"(?P<pence>[0-9]{{1,2}}[½¼¾]?|[½¼¾])d\b\.?"
+_PENNIES = r"(?P<pence>[0-9]{1,2}[½¼¾]?|[½¼¾])d\b\.?"
 _DIGITS = "0123456789" + VULGAR
 
 RULES = (
@@ -162,9 +161,9 @@ RULES = (
     ),
     make_rule("money", rf"(?<![\w.,/-])(?P<amount>{AMOUNT}) ?(?P<sign>[€£₽])(?![\w])", _say_suffixed, "€£₽"),
     make_rule("cents", rf"(?<![\w.,/$])(?P<amount>{AMOUNT}) ?(?P<unit>¢)", _say_small, "¢"),
-    make_rule("cents", rf"(?<![\w.,/$])(?P<amount>[0-9]{{1,2}}) ?(?P<unit>cts?)\b\.?", _say_small, _DIGITS),
+    make_rule("cents", r"(?<![\w.,/$])(?P<amount>[0-9]{1,2}) ?(?P<unit>cts?|(?<=[0-9])c)\b\.?", _say_small, _DIGITS),
     make_rule("pence", rf"(?<![\w.,/$-])(?P<amount>[0-9]{{1,2}}[{VULGAR}]?)(?P<unit>p)(?![\w.])", _say_small, _DIGITS),
-    make_rule("shillings", rf"(?<![\w.,/'-])([0-9]{{1,3}}+)s\.", _say_shillings, _DIGITS),
+    make_rule("shillings", r"(?<![\w.,/'-])([0-9]{1,3}+)s\.", _say_shillings, _DIGITS),
     make_rule("pence", r"(?<![\w.,/'-])([0-9]{1,2}+[½¼¾]?|[½¼¾])d\b\.?", _say_pence_alone, _DIGITS),
     make_rule(
         "rupees",

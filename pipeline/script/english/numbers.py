@@ -47,7 +47,7 @@ AMOUNT = (
     rf"|\.[0-9]++|[{VULGAR}])"
 )
 """A whole number, a decimal, a fraction sign, or a whole number with a fraction: 1,200 3.5 .45 ½ 3½ 3 1/2."""
-FRACTION = rf"[0-9]{{1,3}}+/[0-9]{{1,3}}+(?![0-9])"
+FRACTION = r"[0-9]{1,3}+/[0-9]{1,3}+(?![0-9])"
 RANGE = rf"(?:{FRACTION}|{AMOUNT})(?: ?[-–] ?{AMOUNT}| to {AMOUNT})?+"
 
 _OVER = re.compile(r"([0-9]+)/([0-9]+)")
@@ -92,7 +92,7 @@ def name_integer(written: str) -> str:
 def name_year(year: int) -> str:
     """1066 is "ten sixty-six", 1803 "eighteen oh three", 1900 "nineteen hundred", 2001 "two thousand one"."""
     century, rest = divmod(year, 100)
-    if year < 1000 or century % 10 == 0 and rest < 10:
+    if year < 1000 or (century % 10 == 0 and rest < 10):
         return name_cardinal(year)
     if rest == 0:
         return f"{name_cardinal(century)} hundred"
@@ -100,7 +100,7 @@ def name_year(year: int) -> str:
 
 
 def name_label(written: str) -> str:
-    """The number of a room, a house or a flight: 101 is "one oh one", 370 "three seventy", 1428 "fourteen twenty-eight"."""
+    """The number of a room, a house or a flight: 101 is "one oh one", 1428 "fourteen twenty-eight"."""
     if len(written) not in (3, 4) or written[0] == "0":
         return name_integer(written)
     front, rest = divmod(int(written), 100)
@@ -126,7 +126,7 @@ def name_fraction(numerator: int, denominator: int, article: str = "one") -> str
     """2/3 is "two thirds"; `article` says what a numerator of 1 is called."""
     name = {2: "half", 4: "quarter"}.get(denominator) or name_ordinal(denominator)
     if numerator == 1:
-        return f"{article} {name}"
+        return f"{'an' if article == 'a' and name[0] in 'e' else article} {name}"
     return f"{name_cardinal(numerator)} {'halve' if denominator == 2 else name}s"
 
 

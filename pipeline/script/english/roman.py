@@ -14,46 +14,64 @@ _WELL_FORMED = re.compile(r"m{0,3}(?:cm|cd|d?c{0,4})(?:xc|xl|l?x{0,4})(?:ix|iv|v
 
 # Capitalised words that a number follows. What follows `_LETTERED` may as well be a letter.
 _NUMBERED = (
-    "Chapter|Chapters|Chap\\.|Ch\\.|Book|Books|Bk\\.|Part|Parts|Pt\\.|Act|Acts|Scene|Scenes|Volume|Volumes|Vol\\.|Vols\\.|"
+    "Chapter|Chapters|Chap\\.|Ch\\.|Book|Books|Bk\\.|Part|Parts|Pt\\.|Act|Acts|Scene|Scenes|Volume|Volumes|"
+    "Vol\\.|Vols\\.|"
     "Canto|Cantos|Stave|Letter|Letters|Psalm|Psalms|Sonnet|Lesson|Episode|Phase|Stage|Fig\\.|Figure|Title|No\\.|"
     "Number|Mark|Article|Articles|Plate|Table|Section|Sections|Sec\\.|Appendix|Type|Level|Grade|World War|War|Wars|"
-    "Apollo|Gemini|Vostok|Voskhod|Salyut|Saturn|Titan|Super Bowl|Superbowl|Vatican|Schedule|Exhibit|Lecture|Essay|Ode|Elegy|"
+    "Apollo|Gemini|Vostok|Voskhod|Salyut|Saturn|Titan|Super Bowl|Superbowl|Vatican|Schedule|Exhibit|Lecture|"
+    "Essay|Ode|Elegy|"
     "Satire|Epistle|Idyll|Fit|Verse|Stanza|Hymn|Tablet|Movement|Symphony|Quartet|Olympiad|Cohort|Legion|Tale|Story|"
-    "Group|Groups|Set|Series|Unit|Cycle|Question|Problem|Rule|Law|Theorem|Category|Experiment|Model|Sector|Tier|Generation|"
-    "Chart|Map|Test|Trial|Game|Match|Item|Line|Row|Column|Chorus|Dialogue|Meditation|Concerto|Sonata|Prelude|Fugue|Variation|"
-    "Nocturne|Opus|Century|Day|Night|Round|Ward|Division|Corps|Case|Note|Step|Region|Zone|Phase|Class|Rocky|Rambo|Jaws|Godfather|Terminator|"
+    "Group|Groups|Set|Series|Unit|Cycle|Question|Problem|Rule|Law|Theorem|Category|Experiment|Model|Sector|Tier|"
+    "Generation|"
+    "Chart|Map|Test|Trial|Game|Match|Item|Line|Row|Column|Chorus|Dialogue|Meditation|Concerto|Sonata|Prelude|"
+    "Fugue|Variation|"
+    "Nocturne|Opus|Century|Day|Night|Round|Ward|Division|Corps|Case|Note|Step|Region|Zone|Phase|Class|Rocky|"
+    "Rambo|Jaws|Godfather|Terminator|"
     "Halloween|Superman|Alien|Predator|Fantasy|Fighter|Quake|Doom|Diablo|Pentium|Creed|Ghostbusters|Return|Program"
 )
 _LETTERED = frozenset(
-    "section sections sec. appendix part parts figure fig. table plate type class level grade exhibit schedule letter letters "
-    "set series unit cycle question problem rule law model sector tier generation chart map test trial item line row column ward division zone region note phase stage group day program title war wars act return story tale case".split()
+    "section sections sec. appendix part parts figure fig. table plate type class level grade exhibit schedule "
+    "letter letters "
+    "set series unit cycle question problem rule law model sector tier generation chart map test trial item line "
+    "row column ward division zone region note phase stage group day program title war wars act return story "
+    "tale case".split()
 )
 _SINGLE_LETTERS = frozenset("CDLMcdlm")
 _WARS = frozenset("war wars apollo gemini rocky saturn bowl vatican".split())
 
 _ROYAL = (
-    "Henry|George|Charles|Edward|James|Louis|Philip|Philippe|Pius|Leo|John|Paul|Gregory|Benedict|Clement|Alexander|Frederick|"
-    "Friedrich|William|Wilhelm|Richard|Haakon|Olav|Gustav|Gustavus|Christian|Mohammed|Muhammad|Mehmed|Murad|Selim|Hassan|"
-    "Ramses|Rameses|Ramesses|Thutmose|Amenhotep|Ptolemy|Cleopatra|Alfonso|Alphonso|Ferdinand|Ivan|Peter|Catherine|Elizabeth|"
-    "Mary|Victoria|Napoleon|Francis|François|Franz|Joseph|Leopold|Otto|Conrad|Rudolf|Rudolph|Maximilian|Robert|David|Malcolm|"
-    "Alexios|Constantine|Justinian|Theodosius|Nicholas|Innocent|Urban|Boniface|Julius|Sixtus|Adrian|Celestine|Eugene|Nikolaus|"
-    "Darius|Xerxes|Artaxerxes|Cyrus|Antiochus|Seleucus|Carlos|Juan|Pedro|Umberto|Victor|Emmanuel|Albert|Baldwin|Abdul|Faisal|"
+    "Henry|George|Charles|Edward|James|Louis|Philip|Philippe|Pius|Leo|John|Paul|Gregory|Benedict|Clement|"
+    "Alexander|Frederick|"
+    "Friedrich|William|Wilhelm|Richard|Haakon|Olav|Gustav|Gustavus|Christian|Mohammed|Muhammad|Mehmed|Murad|"
+    "Selim|Hassan|"
+    "Ramses|Rameses|Ramesses|Thutmose|Amenhotep|Ptolemy|Cleopatra|Alfonso|Alphonso|Ferdinand|Ivan|Peter|"
+    "Catherine|Elizabeth|"
+    "Mary|Victoria|Napoleon|Francis|François|Franz|Joseph|Leopold|Otto|Conrad|Rudolf|Rudolph|Maximilian|Robert|"
+    "David|Malcolm|"
+    "Alexios|Constantine|Justinian|Theodosius|Nicholas|Innocent|Urban|Boniface|Julius|Sixtus|Adrian|Celestine|"
+    "Eugene|Nikolaus|"
+    "Darius|Xerxes|Artaxerxes|Cyrus|Antiochus|Seleucus|Carlos|Juan|Pedro|Umberto|Victor|Emmanuel|Albert|Baldwin|"
+    "Abdul|Faisal|"
     "Margaret|Margrethe|Juliana|Isabella|Anne|Carl|Karl|Charles|Oscar|Casimir|Sigismund|Stephen|Bela|Vladimir|Boris"
 )
-_RULERS = r"King|Queen|Pope|Emperor|Empress|Tsar|Czar|Kaiser|Prince|Sultan|Shah|Pharaoh|Duke|Archduke|Saint|St\.?|KING|QUEEN|POPE|EMPEROR"
+_RULERS = (
+    r"King|Queen|Pope|Emperor|Empress|Tsar|Czar|Kaiser|Prince|Sultan|Shah|Pharaoh|Duke|Archduke|Saint|St\.?|KING|"
+    r"QUEEN|POPE|EMPEROR"
+)
 _NOT_A_NAME = frozenset(
-    "the and but or if when while that this these those then there i he she it we they you chapter act scene part page said "
+    "the and but or if when while that this these those then there i he she it we they you chapter act scene "
+    "part page said "
     "saw met was is are type size model in on at of to for from by with as".split()
 )
 _VERBS = (
     r"(?:was|is|were|am|have|had|has|will|would|shall|should|can|could|may|might|must|do|did|don't|didn't|never|always|"
     r"think|thought|know|knew|see|saw|went|go|came|come|said|say|told|tell|read|wrote|write|feel|felt|want|wanted|like|"
-    r"liked|love|loved|hate|hated|need|needed|got|get|found|find|made|make|took|take|gave|give|hope|wish|left|lost|just|only|also|too|"
+    r"liked|love|loved|hate|hated|need|needed|got|get|found|find|made|make|took|take|gave|give|hope|wish|left|"
+    r"lost|just|only|also|too|"
     r"played|play|once|first|heard|ever|really|mean|meant|fear|believe|believed|suppose|used|still|"
     r"[a-z]+ed|'[a-z]+)\b"
 )
 _ROMAN = r"[IVXLC]+"
-_ANY_ROMAN = r"(?:[IVXLCDM]+|[ivxlc]+)"
 
 
 def read_roman(written: str) -> int | None:
@@ -112,7 +130,9 @@ _LABELS = frozenset(
 )
 _SMALL_LABELS = frozenset(
     f"{word}{ending}"
-    for word in "chapter book part act scene volume page section canto stanza lesson letter article figure plate verse".split()
+    for word in (
+        "chapter book part act scene volume page section canto stanza lesson letter article figure plate verse"
+    ).split()
     for ending in ("", "s")
 ) | frozenset("chap. ch. bk. vol. vols. p. pp. fig. figs. sc. pt.".split())
 _I_GOES_ON = re.compile(
@@ -143,11 +163,15 @@ def _say_regnal(match: re.Match[str]) -> str | None:
         if not is_ruler and re.match(rf"\.\s(?!{STARTER})[A-Z]|\.[A-Z]", after):
             return None
         if written == "I":
-            if not (is_ruler or is_royal) or re.match(rf"\s{_VERBS}", after) and not is_ruler:
+            if not (is_ruler or is_royal) or (re.match(rf"\s{_VERBS}", after) and not is_ruler):
                 return None
             is_named = is_ruler or re.search(
-                rf"\b(?:of|under|by|from|to|with|and|or|that|when|[Aa]gainst|after|before)\s[\w'-]+\s\Z", before
+                r"\b(?:of|under|by|from|to|with|and|or|that|when|[Aa]gainst|after|before)\s[\w'-]+\s\Z", before
             )
+            if not before[: -len(name) - 1].strip("\"'([ ") and not after.strip(".\"')] "):
+                return f"the {name_ordinal(value)}"
+            if re.match(r"\sand\s[IVX]+\b", after):
+                return f"the {name_ordinal(value)}"
             if not is_named or not re.match(
                 r"'s\b|[,.;:)!?\"—–-]|\Z|\s(?:of|and|or|in|to|from|as|at|by|on|was|had|is|who)\b", after
             ):
@@ -171,11 +195,6 @@ def _say_roman_ordinal(match: re.Match[str]) -> str | None:
     before = word_before(match)
     is_name = before[:1].isupper() and before.lower() not in ("the", "and", "a", "an", "of", "in", "on")
     return ("the " if is_name else "") + name_ordinal(value)
-
-
-def _say_century(match: re.Match[str]) -> str | None:
-    value = read_roman(match["x"])
-    return name_ordinal(value) if value else None
 
 
 def _say_the(match: re.Match[str]) -> str | None:
@@ -207,7 +226,7 @@ def _say_lone(match: re.Match[str]) -> str | None:
     """A numeral of small value without a word that says so: IV is a drip after "an", XX and XXX are no numbers."""
     written = match["x"]
     value = read_roman(written)
-    if value is None or value > 89 or len(set(written)) == 1 and written[0] != "I":
+    if value is None or value > 89 or (len(set(written)) == 1 and written[0] != "I"):
         return None
     if written == "IV" and (
         word_before(match).lower() in ("an", "by", "via", "the")
@@ -234,7 +253,8 @@ def _say_heading(match: re.Match[str]) -> str | None:
 def _say_whole(match: re.Match[str]) -> str | None:
     """A text that is nothing but a numeral."""
     value = read_roman(match["x"])
-    return name_cardinal(value) if value and value < 200 else None
+    is_word = match["x"] == "LI" or "C" in match["x"]
+    return name_cardinal(value) if value and not is_word else None
 
 
 _CAPITALS = "IVXLCDM"
@@ -256,12 +276,15 @@ RULES = (
     make_rule("roman ordinal", r"(?<![\w'])([IVXLCDM]{1,12}+)(?:th|st|nd|rd|d)\b", _say_roman_ordinal, _CAPITALS),
     make_rule(
         "roman ordinal",
-        r"(?<![\w'])(?P<x>[IVXLC]{1,9}+)(?= (?:[Cc]entur|[Dd]ynast|Olympiad|Corps|Legion|Army Corps))",
-        _say_century,
+        r"(?<![\w'])(?P<x>[IVXLC]{1,9}+)(?= (?i:centur|dynast|olympiad|corps|legion|army corps))",
+        _say_the,
         _CAPITALS,
     ),
     make_rule(
-        "roman numeral", r"(?<=[A-Za-z.][ -])(?P<x>[IVXLC]{1,9}+)(?![\w'’]*[\w])(?!-[a-z])", _say_numbered, _CAPITALS
+        "roman numeral",
+        r"(?<=[A-Za-z.][ -])(?P<x>[IVXLC]{1,9}+)(?![\w])(?!'(?!s\b)\w)(?!-[a-z])",
+        _say_numbered,
+        _CAPITALS,
     ),
     make_rule("roman numeral", r"(?<=[a-zA-Z.] )(?P<x>[ivxl]{1,9}+)(?![\w'])", _say_small_numbered, _SMALL),
     make_rule(

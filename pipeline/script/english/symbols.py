@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pipeline.script.english.context import keep_stop
 from pipeline.script.english.numbers import name_digits, name_integer
 from pipeline.script.rules import make_rule, text_after, text_before
 
@@ -26,7 +27,7 @@ def _say_address(match: re.Match[str]) -> str:
 def _say_parts(written: str) -> str:
     words = []
     for i, part in enumerate(parts := _PART.findall(written)):
-        if part.isdigit():
+        if part.isdecimal():
             words.append(name_integer(part) if len(part) < 5 else name_digits(part))
         elif part.isalpha():
             is_end = (
@@ -39,10 +40,6 @@ def _say_parts(written: str) -> str:
         else:
             words.append(_SIGNS.get(part, ""))
     return " ".join(filter(None, words))
-
-
-def _say_hash(match: re.Match[str]) -> str:
-    return "number "
 
 
 def _say_operator(match: re.Match[str]) -> str:
@@ -66,7 +63,8 @@ def _say_slash(match: re.Match[str]) -> str | None:
 _ALTERNATIVES = {
     (a, b)
     for pair in ("he she", "him her", "his her", "his hers", "himself herself", "yes no", "true false", "male female",
-                 "man woman", "boy girl", "mother father", "son daughter", "brother sister", "husband wife", "mr mrs", "this that", "pass fail")
+                 "man woman", "boy girl", "mother father", "son daughter", "brother sister", "husband wife", "mr mrs",
+                 "this that", "pass fail")
     for a, b in (pair.split(), pair.split()[::-1])
 }  # fmt: skip
 
@@ -95,7 +93,8 @@ EARLY_RULES = (
     ),
     make_rule(
         "web address",
-        rf"(?<![\w.@/-])(?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}\.){{1,4}}(?:(?:{_KNOWN_ENDS})(?:\.(?:{_COUNTRIES}))?|co\.(?:{_COUNTRIES})|(?:ac|gov|org)\.uk|uk)(?![\w@-]|\.\w)(?:/[^\s<>\"'()\[\]{{}}]{{0,500}}[\w/])?",
+        rf"(?<![\w.@/-])(?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}\.){{1,4}}(?:(?:{_KNOWN_ENDS})(?:\.(?:{_COUNTRIES}))?|"
+        rf"co\.(?:{_COUNTRIES})|(?:ac|gov|org)\.uk|uk)(?![\w@-]|\.\w)(?:/[^\s<>\"'()\[\]{{}}]{{0,500}}[\w/])?",
         _say_address,
         ".",
     ),
@@ -119,6 +118,7 @@ RULES = (
     make_rule("trade mark", "[®™℠]", "", "®™℠"),
     make_rule("et cetera", r"(?<!\w)& ?c\b\.?", lambda m: "et cetera" + _stop(m), "&"),
     make_rule("plus", r"(?<![\w+])(?P<x>[A-Za-z]\+\+)(?![\w+])", lambda m: f"{m['x'][0]} plus plus", "+"),
+    make_rule("plus", r"(?<=[0-9])\+(?![\w+=.])", " plus", "+"),
     make_rule("grade", r"(?<![\w'+-])(?P<x>[A-F]\+)(?![\w+=])", lambda m: f"{m['x'][0]} plus", "+"),
     make_rule("and", r"(?<![&])&(?![&\w;]{1,8};)(?![&])", _say_and, "&"),
     make_rule(
@@ -154,6 +154,4 @@ RULES = (
 
 
 def _stop(match: re.Match[str]) -> str:
-    from pipeline.script.english.context import keep_stop
-
     return keep_stop(match) if match[0].endswith(".") else ""

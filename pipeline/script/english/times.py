@@ -10,8 +10,9 @@ from pipeline.script.english.context import (
     MONTHS,
     WEEKDAYS,
     keep_stop,
-    like_case,
+    spell,
 )
+from pipeline.script.english.figures import ADDRESS_AFTER, PLACES
 from pipeline.script.english.numbers import (
     name_cardinal,
     name_decade,
@@ -21,8 +22,7 @@ from pipeline.script.english.numbers import (
     name_ordinal,
     name_year,
 )
-from pipeline.script.english.figures import ADDRESS_AFTER, PLACES
-from pipeline.script.rules import make_rule, text_after, text_before, word_before
+from pipeline.script.rules import make_rule, text_after, text_before, with_stops, word_before
 
 _DIGITS = "0123456789"
 _MONTH_NAMES = FULL_MONTHS.split("|")
@@ -31,7 +31,8 @@ _MONTH_BEFORE = re.compile(
 )
 _MONTH_DAY_BEFORE = re.compile(rf"\b{MONTH}\s(?:the\s)?[0-9]{{1,2}}(?:st|nd|rd|th|d)?,?\s\Z", re.I)
 _COUNTED = (
-    r"(?:feet|foot|ft|inch|inches|yards?|miles?|mi|km|metres?|meters?|men|women|people|persons|souls|soldiers|pounds?|lbs?|"
+    r"(?:feet|foot|ft|inch|inches|yards?|miles?|mi|km|metres?|meters?|men|women|people|persons|souls|soldiers|"
+    r"pounds?|lbs?|"
     r"dollars|cents|francs|crowns|guineas|shillings|pence|years?|months?|weeks?|days|hours|minutes|seconds|times|tons?|"
     r"acres|horses|ships|pages|words|copies|head|votes|percent|per|%|degrees|children|others|more|or\sso|different|"
     r"(?!was|is|has|as|his|its|this|thus|across|towards|unless|perhaps|always|besides|yes|us|does|sees|shows|marks|"
@@ -39,8 +40,9 @@ _COUNTED = (
 )
 _COUNTED_AFTER = re.compile(rf"\s(?:[a-z]+-)?{_COUNTED}")
 _YEAR_STRONG = re.compile(
-    rf"\b(?:in|since|until|till|circa|year|years|anno|A\.?D\.?|c(?:a)?\.|early|late|mid|spring|summer|autumn|fall|winter|[bd]\.|fl\.|born|died|edition|copyright|published|"
-    rf"of|class\sof|easter|christmas|in\sthe\syear\sof|by|during|throughout)[\s-]\Z",
+    r"\b(?:in|since|until|till|circa|year|years|anno|A\.?D\.?|c(?:a)?\.|early|late|mid|spring|summer|autumn|fall|"
+    r"winter|[bd]\.|fl\.|born|died|edition|copyright|published|"
+    r"of|class\sof|easter|christmas|in\sthe\syear\sof|by|during|throughout)[\s-]\Z",
     re.I,
 )
 _YEAR_WEAK = re.compile(
@@ -51,7 +53,8 @@ _ENDS_PHRASE = re.compile(
 )
 _NAME_BEFORE = re.compile(r"\b[A-Z][a-z]+,?\s\Z")
 _LABELS = re.compile(
-    r"\b(?:room|flight|route|highway|apartment|apt\.?|suite|bus|interstate|channel|gate|cell|box|train|extension|ext\.?|"
+    r"\b(?:room|flight|route|highway|apartment|apt\.?|suite|bus|interstate|channel|gate|cell|box|train|extension|"
+    r"ext\.?|"
     r"locker|squadron|number|numbers|no\.|nos\.|page|pages|pp?\.|chapter|line|lines|verse|psalm|hymn|lot|platform|"
     r"agent|unit|car|model|boeing|building|building\sno\.|form|rule|section)\s\Z",
     re.I,
@@ -110,7 +113,7 @@ def _say_time(match: re.Match[str]) -> str | None:
     elif minute:
         said += f" {'oh ' if minute[0] == '0' else ''}{name_cardinal(int(minute))}"
     if half:
-        said += f" {half.upper()} M" + (keep_stop(match) if match[0].endswith(".") else "")
+        said += " " + spell(half.upper() + "M", keep_stop(match) if match[0].endswith(".") else "", match)
     return said
 
 
@@ -126,11 +129,13 @@ def _say_dotted_time(match: re.Match[str]) -> str | None:
     after = text_after(match)
     before = text_before(match)
     is_train = re.search(r"\b(?:the|this|that|his|her|my)\s\Z", before, re.I) and re.match(
-        r"\s(?:[a-z]+\s)?(?:train|express|bus|mail|boat|ferry|flight|coach|local|special|up\b|down\b|to\s[A-Z]|from\s[A-Z]|for\s[A-Z])",
+        r"\s(?:[a-z]+\s)?(?:train|express|bus|mail|boat|ferry|flight|coach|local|special|up\b|down\b|to\s[A-Z]|"
+        r"from\s[A-Z]|for\s[A-Z])|[,;!?]|\.?\Z",
         after,
     )
     is_clock = re.search(r"\b(?:at|at\sabout|until|till|by\sthe|since|past|exactly)\s\Z", before, re.I) and re.match(
-        r"[,;!?)\"']|\.?\Z|\.\s+[\"'A-Z]|\s(?:on|in\sthe|this|that|sharp|precisely|to-?morrow|to-?night|to-?day|and|he|she|they|we|I|when|every|each)\b",
+        r"[,;!?)\"']|\.?\Z|\.\s+[\"'A-Z]|\s(?:on|in\sthe|this|that|sharp|precisely|to-?morrow|to-?night|to-?day|"
+        r"and|he|she|they|we|I|when|every|each)\b",
         after,
     )
     if hour > 24 or minute > 59 or not (is_train or is_clock):
@@ -171,9 +176,11 @@ def _say_year(match: re.Match[str]) -> str | None:
         return name_year(year)
     if _COUNTED_AFTER.match(after):
         return None
+    if 1500 <= year <= 2030 and year % 100 and re.match(r"\s[A-Za-z]+", after) and word_before(match) in _DETERMINERS:
+        return name_year(year)
     if _YEAR_STRONG.search(before) and (year >= 1100 or not re.search(r"\bof\s\Z", before)):
         return name_year(year)
-    is_round = year % 100 == 0 and year < 2000 or year % 1000 == 0
+    is_round = (year % 100 == 0 and year < 2000) or year % 1000 == 0
     if re.search(r"\A[\"']?\Z", before) and _ENDS_PHRASE.match(after):
         return name_year(year)
     if year < 1100 or not _ENDS_PHRASE.match(after):
@@ -193,8 +200,10 @@ def _say_year(match: re.Match[str]) -> str | None:
     return name_year(year) if is_last and word_before(match).lower() not in _COUNTS else None
 
 
+_DETERMINERS = frozenset("the The a A his her this that their its".split())
 _COUNTS = frozenset(
-    "than only about nearly almost exactly least most over under number total some exhibit no. nos. p. pp. page room".split()
+    "than only about nearly almost exactly least most over under number total some exhibit no. nos. p. pp. page "
+    "room".split()
 )
 
 
@@ -227,13 +236,17 @@ def _say_short_decade(match: re.Match[str]) -> str | None:
     return name_decade(match["decade"])
 
 
+_YEAR_IS_NEXT = re.compile(
+    r"(?:\A[\"'(]?|\b(?:in|of|year|grace|lord|since|until|till|before|after|from|to|about|spring|summer|autumn|winter|"
+    rf"{FULL_MONTHS}),?\s|(?:[0-9]|st|nd|rd|th|d),\s)\Z",
+    re.I,
+)
+
+
 def _say_open_year(match: re.Match[str]) -> str | None:
     """18—, where a year stands; "he was only 18—" is cut off."""
-    if not re.search(
-        rf"(?:\A[\"'(]?|\b(?:in|of|year|since|until|till|before|after|from|to|about|spring|summer|autumn|winter|{FULL_MONTHS}),?\s|[0-9](?:st|nd|rd|th|d)?,\s)\Z",
-        text_before(match),
-        re.I,
-    ) and not re.search("——|--", match["x"]):
+    is_sure = re.match(r"[,.;:)]", text_after(match)) or re.search("——|--", match["x"])
+    if not (is_sure or _YEAR_IS_NEXT.search(text_before(match))):
         return None
     written = match["x"][:-1] if match["x"][-1] in "-–" else match["x"]
     figures = re.sub(r"\D", "", written)
@@ -255,10 +268,18 @@ def _say_short_year(match: re.Match[str]) -> str:
 _DAYS_AND_MONTHS = rf"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|{FULL_MONTHS})"
 
 RULES = (
+    make_rule(
+        "range",
+        r"(?:(?<=[0-9][ap]m)|(?<=[0-9] [ap]m)|(?<=[ap]\.m\.)) ?[-–] ?(?=[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m)",
+        " to ",
+        (_DIGITS, "-–"),
+        re.I,
+    ),
     make_rule("range", rf"\b{_DAYS_AND_MONTHS}(?P<x>[–-])(?={_DAYS_AND_MONTHS}\b)", " to ", "–-"),
     make_rule(
         "range",
-        r"\b[A-Z][a-z]+(?P<x>–)(?=[A-Z][a-z]+ (?:train|express|line|flight|route|road|railway|railroad|ferry|bus|service|race|motorway|highway|mail|coach|road|corridor)\b)",
+        r"\b[A-Z][a-z]+(?P<x>–)(?=[A-Z][a-z]+ (?:train|express|line|flight|route|road|railway|railroad|ferry|bus|"
+        r"service|race|motorway|highway|mail|coach|road|corridor)\b)",
         " to ",
         "–",
     ),
@@ -276,15 +297,17 @@ RULES = (
     ),
     make_rule(
         "weekday",
-        r"\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))",
+        r"\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|"
+        r"Jun|Jul|Aug|Sep|Oct|Nov|Dec))",
         _say_weekday,
         (_DIGITS + "JFMASOND", "MTWFS"),
     ),
     make_rule(
         "weekday",
-        r"\b(?:[Oo]n|[Nn]ext|[Ll]ast|[Ee]very|[Ff]rom|to|until) (?P<x>(?:Mon|Tues|Weds?|Thurs|Fri|Sat|Sun)\.)(?=,| [a-z(0-9])",
+        r"\b(?:[Oo]n|[Nn]ext|[Ll]ast|[Ee]very|[Ff]rom|to|until) (?P<x>(?:Mon|Tues|Weds?|Thurs|Fri|Sat|"
+        r"Sun)\.)(?=,| [a-z(0-9])",
         _say_weekday,
-        ["mon", "tues", "wed", "weds", "thurs", "fri", "sat", "sun"],
+        with_stops(["mon", "tues", "wed", "weds", "thurs", "fri", "sat", "sun"]),
     ),
     make_rule(
         "weekday",
@@ -304,7 +327,7 @@ RULES = (
         "month",
         r"\b(?P<x>(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?),?[ -](?=(?:the )?[0-9])",
         _say_month,
-        _DIGITS,
+        (_DIGITS, "JFMASONDjfmasond"),
         re.I,
     ),
     make_rule(
@@ -316,13 +339,21 @@ RULES = (
     ),
     make_rule(
         "month",
+        r"\b(?:[Ii]n|[Oo]f|[Ss]ince|by|last|next|[Ff]rom|[Uu]ntil|[Ee]arly|[Ll]ate) (?P<x>(?:Jan|Feb|Aug|Sept|"
+        r"Oct|Nov|Dec)\.)",
+        lambda m: _say_month(m) + keep_stop(m, before_any_capital=False),
+        with_stops(["jan", "feb", "aug", "sept", "oct", "nov", "dec"]),
+    ),
+    make_rule(
+        "month",
         r"\b(?P<x>(?:Jan|Feb|Aug|Sept|Oct|Nov|Dec)\.)(?=,| [a-z])",
         _say_month,
-        ["jan", "feb", "aug", "sept", "oct", "nov", "dec"],
+        with_stops(["jan", "feb", "aug", "sept", "oct", "nov", "dec"]),
     ),
     make_rule(
         "day",
-        rf"\b(?:{MONTH}|january|february|april|june|july|august|september|october|november|december)[ -](?P<x>[0-9]{{1,2}})(?![\w:%/°]|[.,][0-9]| ?[AaPp]\.?[Mm]\b|[-–][0-9]{{1,2}}[ :])",
+        rf"\b(?:{MONTH}|january|february|april|june|july|august|september|october|november|december)[ "
+        rf"-](?P<x>[0-9]{{1,2}})(?![\w:%/°]|[.,][0-9]| ?[AaPp]\.?[Mm]\b|[-–][0-9]{{1,2}}[ :])",
         _say_day,
         _DIGITS,
     ),
@@ -334,7 +365,8 @@ RULES = (
     ),
     make_rule(
         "day",
-        rf"{_NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:january|february|april|june|july|august|september|october|november|december|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\b)",
+        rf"{_NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:january|february|april|june|july|august|september|october|"
+        rf"november|december|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\b)",
         _say_day,
         _DIGITS,
     ),
@@ -348,7 +380,7 @@ RULES = (
         _DIGITS,
     ),
     make_rule(
-        "month", rf"\b(?P<x>(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)-(?=[0-9])", _say_month, _DIGITS
+        "month", r"\b(?P<x>(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)-(?=[0-9])", _say_month, _DIGITS
     ),
     make_rule("time", rf"{_NOT_JOINED}([0-9]{{1,2}}):([0-5][0-9]):([0-5][0-9])(?![\w:])", _say_clock_seconds, ":"),
     make_rule(
@@ -359,7 +391,8 @@ RULES = (
     ),
     make_rule(
         "verse",
-        rf"{_NOT_JOINED}(?P<chapter>[0-9]{{1,3}}):(?P<verse>[0-9]{{1,3}})(?:[-–](?P<last>[0-9]{{1,3}}))?(?![\w:]|\.[0-9])",
+        rf"{_NOT_JOINED}(?P<chapter>[0-9]{{1,3}}):(?P<verse>[0-9]{{1,3}})(?:[-–](?P<last>[0-9]{{1,3}}))?(?![\w:]|"
+        rf"\.[0-9])",
         lambda m: _say_verse(m) if not _is_clock(m) else None,
         ":",
     ),
@@ -383,13 +416,15 @@ RULES = (
     ),
     make_rule(
         "years",
-        rf"(?<![\w.$£€¥#@/,:-])(?P<first>1[0-9]{{3}}|20[0-9]{{2}})(?P<joint> ?[–-] ?|—)(?P<last>(?:1[0-9]|20)[0-9]{{2}}|[0-9]{{2}})(?![\w-]|[.,/:][0-9]|°)",
+        r"(?<![\w.$£€¥#@/,:-])(?P<first>1[0-9]{3}|20[0-9]{2})(?P<joint> ?[–-] ?|—)(?P<last>(?:1[0-9]|20)[0-9]{2}|"
+        r"[0-9]{2})(?![\w-]|[.,/:][0-9]|°)",
         _say_year_range,
         (_DIGITS, "-–—"),
     ),
     make_rule(
         "decade",
-        rf"(?<![\w.$£€¥#@/,:])(?P<first>(?:1[0-9]|20)[0-9]0)'?s(?:[-–]'?(?P<second>[0-9]0|(?:1[0-9]|20)[0-9]0)'?s)?(?![\w])",
+        r"(?<![\w.$£€¥#@/,:])(?P<first>(?:1[0-9]|20)[0-9]0)'?s(?:[-–]'?(?P<second>[0-9]0|(?:1[0-9]|"
+        r"20)[0-9]0)'?s)?(?![\w])",
         _say_decades,
         (_DIGITS, "s"),
     ),
@@ -403,7 +438,7 @@ RULES = (
     make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?=\.)", _say_short_decade, (_DIGITS, "s")),
     make_rule(
         "year left open",
-        r"(?<![\w.,-])(?P<x>1[0-9](?:[0-9](?:——?|--?|_)|——?|--|__))(?![\w])",
+        r"(?<![\w.,-])(?P<x>1[0-9](?:[0-9](?:——?|--?|_|–)|——?|--|__))(?![\w])",
         _say_open_year,
         (_DIGITS, "—-_"),
     ),
@@ -430,9 +465,4 @@ def _name_plural(words: str) -> str:
 def _is_clock(match: re.Match[str]) -> bool:
     """Whether 3:16 is a time rather than a verse of a book named before it."""
     hour, minute = int(match["chapter"]), match["verse"]
-    if match["last"] or len(minute) != 2 or hour > 24 or int(minute) > 59:
-        return False
-    return True
-
-
-_ = like_case
+    return not (match["last"] or len(minute) != 2 or hour > 24 or int(minute) > 59)
