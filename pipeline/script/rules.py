@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pipeline.script.rewriting import Rewriting
 
@@ -44,16 +45,31 @@ def with_stops(words: Iterable[str]) -> list[str]:
     return [f"{word.lower()}." for word in words]
 
 
-def find_rewritings(text: str, rules: Sequence[Rule]) -> list[Rewriting]:
+class Table:
+    """Rules in the order in which they are tried."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = tuple(rules)
+        self._wanted = frozenset(feature for rule in rules for group in rule.needs for feature in group)
+        # Texts have few sets of features, and a book has thousands of texts: asking every rule took half the time.
+        self._rules_with = lru_cache(4096)(self._find_rules_with)
+
+    def choose(self, text: str) -> tuple[Rule, ...]:
+        """The rules that a text has something for."""
+        features = set(text)
+        if "." in features:
+            features.update(map(str.lower, _DOTTED.findall(text)))
+        return self._rules_with(self._wanted & features)
+
+    def _find_rules_with(self, features: frozenset[str]) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self._rules if not any(map(features.isdisjoint, rule.needs)))
+
+
+def find_rewritings(text: str, table: Table) -> list[Rewriting]:
     """What the rules make of a text, in its order. A character belongs to the first rule that takes it."""
-    features = set(text)
-    if "." in features:
-        features.update(map(str.lower, _DOTTED.findall(text)))
     taken = bytearray(len(text))
     found = []
-    for rule in rules:
-        if any(map(features.isdisjoint, rule.needs)):
-            continue
+    for rule in table.choose(text):
         group: str | int = "x" if "x" in rule.pattern.groupindex else 0
         for match in rule.pattern.finditer(text):
             start, end = match.span(group)

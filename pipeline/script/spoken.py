@@ -16,10 +16,11 @@ from functools import cache
 
 from pipeline.script.characters import DASHES, MARKS, SPACES
 from pipeline.script.rewriting import Rewriting, compose, rewrite
-from pipeline.script.rules import Rule, find_rewritings
+from pipeline.script.rules import Table, find_rewritings
 
 _SPEAKABLE = re.compile(r"[^\W_]")
 _NUM_ROUNDS_MAX = 6
+_WITHOUT_WORDS = (Table(SPACES), Table(DASHES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def speak(text: str, language: str, *, is_heading: bool = False) -> Spoken:
     """
     tables = _read_tables(language.replace("_", "-").split("-")[0].lower(), is_heading)
     if _SPEAKABLE.search(text) is None:
-        tables = (SPACES, DASHES)
+        tables = _WITHOUT_WORDS
     said = text
     rewritings: tuple[Rewriting, ...] = ()
     num_unchanged = 0
@@ -61,10 +62,11 @@ def spoken_form(text: str, language: str) -> str:
 
 
 @cache
-def _read_tables(language: str, is_heading: bool) -> Sequence[Sequence[Rule]]:
+def _read_tables(language: str, is_heading: bool) -> Sequence[Table]:
     """The tables of a language in their order. Its rules are compiled when first used."""
     if language == "en":
         from pipeline.script.english.table import HEADING_RULES, RULES
 
-        return ((*SPACES, *MARKS), (*HEADING_RULES, *RULES) if is_heading else RULES, DASHES)
-    return ((*SPACES, *MARKS), DASHES)
+        own = Table((*HEADING_RULES, *RULES) if is_heading else RULES)
+        return (Table((*SPACES, *MARKS)), own, Table(DASHES))
+    return (Table((*SPACES, *MARKS)), Table(DASHES))
