@@ -51,6 +51,8 @@ _WORDS = {
     "vs": "versus", "op. cit": "opere citato", "loc. cit": "loco citato", "et al": "et al", "et seq": "et sequens",
     "illus": "illustrated", "bldg": "building",
 }
+_LEADING = frozenset(("viz", "cf", "vs", "approx", "esp", "incl"))
+"""Of these, those after which a sentence always goes on."""
 # Only before a number: No. 10, vol. ii, p. 12.
 _REFERENCES = {
     "no": "number", "nos": "numbers", "vol": "volume", "vols": "volumes", "p": "page", "pp": "pages", "pg": "page",
@@ -128,7 +130,8 @@ def _say_after_name(match: re.Match[str]) -> str | None:
 
 
 def _say_word(match: re.Match[str]) -> str:
-    return like_case(match["x"], _look_up(match["x"].lower(), _WORDS)) + keep_stop(match)
+    stop = "" if match["x"].lower().rstrip(".") in _LEADING else keep_stop(match)
+    return like_case(match["x"], _look_up(match["x"].lower(), _WORDS)) + stop
 
 
 def _say_reference(match: re.Match[str]) -> str | None:

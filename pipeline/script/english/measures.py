@@ -27,6 +27,7 @@ _UNITS = {
     "gm": "gram",
     "lb": "pound", "lbs": "pound", "oz": "ounce", "ozs": "ounce", "cwt": "hundredweight", "gr": "grain",
     "l": "liter", "L": "liter", "ml": "milliliter", "mL": "milliliter", "cl": "centiliter", "dl": "deciliter",
+    "tsp": "teaspoon", "tsps": "teaspoon", "tbsp": "tablespoon", "tbsps": "tablespoon", "tbs": "tablespoon",
     "gal": "gallon", "gals": "gallon", "qt": "quart", "qts": "quart", "pt": "pint", "pts": "pint", "bu": "bushel",
     "mph": "mile per hour", "kph": "kilometer per hour", "kmh": "kilometer per hour", "km/h": "kilometer per hour",
     "m/s": "meter per second", "km/s": "kilometer per second", "ft/s": "foot per second", "fps": "foot per second",

@@ -150,6 +150,13 @@ def _is_listed(before: str) -> bool:
     return False
 
 
+_REIGNED = (
+    r"\s(?:was (?:be|born|crown|execut|king|queen|pope|emperor|murder|assassinat|depos|restor|succeed|buri|marri)|"
+    r"(?:died|reigned|ruled|abdicated|ascended|succeeded|became (?:king|queen|pope|emperor))\b)"
+)
+"""What is said of a king rather than by the one who speaks, where a sentence begins with his name."""
+
+
 def _say_regnal(match: re.Match[str]) -> str | None:
     """Henry VIII, Louis XIV's; a name nobody reigned under too, if the numeral can't be a word (Hamilton III)."""
     name, written = match["name"], match["x"].rstrip(".")
@@ -163,6 +170,9 @@ def _say_regnal(match: re.Match[str]) -> str | None:
         if not is_ruler and re.match(rf"\.\s(?!{STARTER})[A-Z]|\.[A-Z]", after):
             return None
         if written == "I":
+            begins = re.fullmatch(r"(?:.*[.!?]['\")]*\s+)?['\"(]*", before[: -len(name) - 1]) is not None
+            if is_royal and begins and re.match(_REIGNED, after):
+                return f"the {name_ordinal(value)}"
             if not (is_ruler or is_royal) or (re.match(rf"\s{_VERBS}", after) and not is_ruler):
                 return None
             is_named = is_ruler or re.search(

@@ -107,6 +107,8 @@ RULES = (
     make_rule("sharp", r"\b(?<![\w'-])(?P<x>[A-G](?:#|♯))(?![\w#])", lambda m: f"{m['x'][0]} sharp", "#♯"),
     make_rule("flat", r"\b(?<![\w'-])(?P<x>[A-G]♭)(?!\w)", lambda m: f"{m['x'][0]} flat", "♭"),
     make_rule("hashtag", r"(?<![\w#&])#(?=[^\W\d_])", "hashtag ", "#"),
+    make_rule("section", r"¶¶ ?(?=[0-9IVXivx])", "paragraphs ", "¶"),
+    make_rule("section", r"¶ ?(?=[0-9IVXivx])", "paragraph ", "¶"),
     make_rule("section", r"§§ ?(?=[0-9IVXivx])", "sections ", "§"),
     make_rule("section", r"§ ?(?=[0-9IVXivx])", "section ", "§"),
     make_rule(
