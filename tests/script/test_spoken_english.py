@@ -18,8 +18,8 @@ CASES = {
         ("Louis XIV and Louis XVI’s queen", "Louis the fourteenth and Louis the sixteenth's queen"),
         (
             "King George V. Edward VII died. Pope Pius X. Charles I was beheaded. I told Charles I was late.",
-            "King George the fifth. Edward the seventh died. Pope Pius the tenth. Charles the first was beheaded. I told "
-            "Charles I was late.",
+            "King George the fifth. Edward the seventh died. Pope Pius the tenth. Charles the first was beheaded. "
+            "I told Charles I was late.",
         ),
         (
             "Elizabeth II, Ramesses II, Star Wars Episode IV, Super Bowl XLIX, Rocky IV, Final Fantasy VII, Type "

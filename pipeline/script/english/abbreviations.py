@@ -124,9 +124,9 @@ _STREET_NAME_BEFORE = re.compile(
 
 
 def _say_after_name(match: re.Match[str]) -> str | None:
-    return _look_up(match["x"], _AFTER_NAMES) + (
-        keep_stop(match, before_any_capital=False) if match["x"].endswith(".") else ""
-    )
+    is_persons = match["x"].lower().rstrip(".") in ("jr", "sr", "esq")  # no name of a place or firm goes on
+    stop = keep_stop(match, before_any_capital=is_persons) if match["x"].endswith(".") else ""
+    return _look_up(match["x"], _AFTER_NAMES) + stop
 
 
 def _say_word(match: re.Match[str]) -> str:
