@@ -40,8 +40,10 @@ def test_sentences_end_where_they_should(name: str, written: str) -> None:
 def test_what_is_spoken_has_the_sentences_of_what_is_written() -> None:
     for row in (row for name in SETS if name.startswith("en") for row in SETS[name]):
         if not re.search(r"[^\S ]|—|\d|…|[A-Z]\.", row.text):
-            written = [spoken_form(sentence, "en") for sentence in split_sentences(row.text, "en")]
-            assert split_sentences(spoken_form(row.text, "en"), "en") == written
+            # A stop that is an abbreviation's, too, is dropped at the end of a few words: "in Dec." may be a label.
+            written = [spoken_form(sentence, "en").rstrip(".") for sentence in split_sentences(row.text, "en")]
+            spoken = split_sentences(spoken_form(row.text, "en"), "en")
+            assert [sentence.rstrip(".") for sentence in spoken] == written
 
 
 OTHERS = [

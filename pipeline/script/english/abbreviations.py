@@ -112,11 +112,14 @@ def _say_saint(match: re.Match[str]) -> str | None:
     is_before_name = re.match(rf"\s(?!{STARTER})[A-ZÀ-Þ]|-[A-Z]", after)
     if is_street and not is_before_name:
         return "Street" + (keep_stop(match, before_any_capital=False) if match["x"].endswith(".") else "")
-    if is_street and re.search(r"\b[0-9]+(?:[A-D])? (?:[A-Z]\w+ ){1,2}\Z", before) and re.match(r"\s[A-Z]", after):
-        return "Street"
+    if is_street and _ON_A_STREET.search(before) and re.match(r"\s[A-Z]", after):
+        return "Street" + ("." if _AFTER_PLACE.search(before) else "")
     return "Saint" if re.match(r"\s[A-ZÀ-Þ]|-[A-Z]", after) else None
 
 
+_AFTER_PLACE = re.compile(r"\b(?:off|down|along|across|into|up) (?:[A-Z]\w+ ){1,2}\Z")
+_ON_A_STREET = re.compile(rf"\b[0-9]+(?:[A-D])? (?:[A-Z]\w+ ){{1,2}}\Z|{_AFTER_PLACE.pattern}")
+"""22 Dean St. London; off Dean St. Turn left."""
 _STREET_NAME_BEFORE = re.compile(
     r"(?<![.!?] )(?<![.!?]['\"] )\b(?!(?:The|In|At|On|To|Of|By|And|From|Near|With|For|Under|Over|Our|Old|New|Via|"
     r"But|As|If|When)\b)(?:[A-Z][a-z']{2,}|[0-9]+(?:st|nd|rd|th|d)) \Z"
