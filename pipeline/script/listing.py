@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pipeline.manuscript.book import Book
-from pipeline.script.rewriting import rewrite
+from pipeline.manuscript.book import Block, Book
+from pipeline.script.rewriting import Rewriting, rewrite
 from pipeline.script.script import Boundary, Script
 from pipeline.script.unknown import unknown_words
 
@@ -62,10 +62,11 @@ def script_as_lines(book: Book, script: Script, gap_ms: GapMs) -> Iterator[str]:
         yield f"  note: {note}"
     yield ""
     yield "  chapter                                             words  chunks"
-    for chapter in script.chapters:
+    for chapter, source in zip(script.chapters, book.chapters, strict=True):
         title = chapter.title if len(chapter.title) <= 44 else chapter.title[:43] + "…"
         if chapter.kept:
-            yield f"  {chapter.index:>3}  {title:<44}  {chapter.num_words:>6}  {len(chapter.chunks):>6}"
+            counts = f"{chapter.num_words:>6}  {len(chapter.chunks):>6}  {source.matter}"
+            yield f"  {chapter.index:>3}  {title:<44}  {counts}".rstrip()
         else:
             yield f"  {chapter.index:>3}  {title:<44}  not read: {chapter.reason}"
     left_out = [left for left in book.left_out if left.reason != "document head"]
@@ -87,16 +88,20 @@ def script_as_lines(book: Book, script: Script, gap_ms: GapMs) -> Iterator[str]:
 
 
 def spoken_as_lines(book: Book, script: Script) -> Iterator[str]:
-    """What is said otherwise than it is written, by rule, the commonest first; and the words no dictionary knows."""
+    """What is said otherwise than it is written, by rule, and the words no dictionary knows. Mere marks come last."""
     by_rule: dict[str, Counter[tuple[str, str]]] = {}
-    for chapter, written in zip(book.chapters, script.chapters, strict=True):
-        for block, rewritings in zip(chapter.blocks, written.rewritings if written.kept else (), strict=False):
-            for one in rewritings:
-                by_rule.setdefault(one.rule, Counter())[block.text[one.start : one.end], one.said] += 1
-    for rule in sorted(by_rule, key=lambda rule: -by_rule[rule].total()):
+    for block, rewritings in _blocks_read(book, script):
+        for one in rewritings:
+            by_rule.setdefault(one.rule, Counter())[block.text[one.start : one.end], one.said] += 1
+
+    def order(rule: str) -> tuple[bool, int]:
+        has_words = any(char.isalnum() for was, said in by_rule[rule] for char in was + said)
+        return not has_words, -by_rule[rule].total()
+
+    for rule in sorted(by_rule, key=order):
         yield f"{rule} ({by_rule[rule].total()})"
         for (was, said), count in by_rule[rule].most_common():
-            yield f"  {count:>5} x {_short(was)} -> {_short(said)}"
+            yield f"  {count:>5} x {_shorten(was)!r} -> {_shorten(said)!r}"
         yield ""
     unknown = unknown_words("\n".join(_texts_beside_lexicon(book, script)), script.language)
     if unknown:
@@ -107,9 +112,14 @@ def spoken_as_lines(book: Book, script: Script) -> Iterator[str]:
 
 def _texts_beside_lexicon(book: Book, script: Script) -> Iterator[str]:
     """What is read, as it is written, without the words that a lexicon says how to say."""
+    for block, rewritings in _blocks_read(book, script):
+        yield rewrite(block.text, [replace(one, said="") for one in rewritings if "lexicon: " in one.rule])
+
+
+def _blocks_read(book: Book, script: Script) -> Iterator[tuple[Block, Sequence[Rewriting]]]:
     for chapter, written in zip(book.chapters, script.chapters, strict=True):
-        for block, rewritings in zip(chapter.blocks, written.rewritings if written.kept else (), strict=False):
-            yield rewrite(block.text, [replace(one, said="") for one in rewritings if "lexicon: " in one.rule])
+        if written.kept:
+            yield from zip(chapter.blocks, written.rewritings, strict=True)
 
 
 def job_as_lines(books: Iterable[tuple[str, Script | str, float]]) -> Iterator[str]:
@@ -142,5 +152,8 @@ def _hours(hours: float) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= 40 else line[:39] + "…")
+    return repr(_shorten(" ".join(text.split())))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"
