@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -75,7 +76,7 @@ def _start(folder: Path, num_cpus: float, num_gpus: float) -> None:
     import ray
 
     try:
-        with _signals_kept():
+        with _signals_kept(), _apart():
             ray.init(
                 address="local",
                 num_cpus=math.ceil(num_cpus),  # Ray has whole ones only
@@ -99,6 +100,32 @@ def _signals_kept() -> Iterator[None]:
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
+
+
+_is_starting = threading.Event()
+
+
+def _leave_group() -> None:
+    """In a child that has just been forked: out of our process group, if it is Ray's."""
+    if _is_starting.is_set():
+        os.setpgid(0, 0)
+
+
+os.register_at_fork(after_in_child=_leave_group)  # Ray gives no say in how its processes start
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Ray's processes start in groups of their own.
+
+    A signal to our group (`timeout`, a shell's `kill %1`) is ours to answer. A Ray whose head it ended too made the
+    driver wait for it a minute long, and lose what was in flight.
+    """
+    _is_starting.set()
+    try:
+        yield
+    finally:
+        _is_starting.clear()
 
 
 @contextmanager
