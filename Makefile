@@ -12,10 +12,10 @@ MARKED := slow or ray or speech or package or pocket
 demo: $(INSTALLED) $(STORY)  ## Render the example story with the embedded voice joe
 	$(BIN)/render-book $(STORY) --voice joe
 
-test: $(INSTALLED)  ## The other tests: kills, Ray, speech heard by Whisper, Pocket TTS
+test: $(INSTALLED)  ## The other tests: kills, Ray, speech heard by Whisper, Pocket TTS; ten minutes
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=25 -m "$(MARKED)"
 
-check: $(INSTALLED)  ## Lint, types and the fast tests: under a minute
+check: $(INSTALLED)  ## Lint, types and the fast tests: three minutes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
