@@ -77,7 +77,7 @@ def divide(
         chosen += _hidden_chapters(documents, chosen)
     if not chosen:
         chosen = [Entry(Place(index, 0)) for index in range(len(documents))]
-    chosen = _with_unlisted(documents, _merge_same_places(chosen))
+    chosen = _with_unlisted(documents, _merge_same_places(chosen), guided or {})
     chosen = _take_headings_along(documents, chosen)
     pieces = _join_part_titles(_Cutter(documents, reading or Reading()).cut(chosen))
     titles = _titles(pieces, documents)
@@ -162,21 +162,43 @@ def _merge_same_places(entries: Sequence[Entry]) -> list[Entry]:
     return list(merged.values())
 
 
-def _with_unlisted(documents: Sequence[Document], entries: Sequence[Entry]) -> list[Entry]:
-    """Add entries for what no table of contents lists: front files, and front or back matter further on."""
+def _with_unlisted(documents: Sequence[Document], entries: Sequence[Entry], guided: Mapping[Place, str]) -> list[Entry]:
+    """Add entries for what no table of contents lists: front files, and front or back matter further on.
+
+    Within a file they are added where matter begins that isn't heard, and at all the borders of what comes before the
+    first entry.
+    """
     result = list(entries)
     listed = {entry.place.document for entry in entries}
     first = entries[0].place
     was_matter = False
     for number, document in enumerate(documents):
         is_front = number < first.document or (number == first.document and first.block > 0)
-        is_matter = bool(document.blocks and document.matter_of(0, len(document.blocks)))
+        is_typed = bool(document.blocks and document.matter_of(0, len(document.blocks)))
+        is_matter = is_typed or (Place(number, 0) in guided and number not in listed)
         if number in listed and not is_front:
             was_matter = False
         elif is_front or is_matter or was_matter:
             result.append(Entry(Place(number, 0), file_title=number < first.document))
             was_matter = is_matter
-    return sorted(result, key=lambda entry: entry.place)
+        own = sorted(entry.place.block for entry in entries if entry.place.document == number)
+        result += [Entry(Place(number, block)) for block in _matter_within(document, own, is_front) if block]
+    return sorted({entry.place: entry for entry in reversed(result)}.values(), key=lambda entry: entry.place)
+
+
+def _matter_within(document: Document, listed: Sequence[int], is_front: bool) -> list[int]:
+    """The blocks of a file at which unlisted front or back matter begins or ends, as elements say."""
+    starts = []
+    first = (listed[0] if listed else len(document.blocks)) if is_front else 0
+    ends = [*listed, len(document.blocks)]
+    for matter in document.matter:
+        if matter.around >= 0 or matter.first == matter.end:
+            continue
+        if matter.end <= first:
+            starts += [matter.first, matter.end]
+        elif matter.kind in NOT_HEARD and matter.end in ends:
+            starts.append(matter.first)
+    return [block for block in dict.fromkeys(starts) if block not in listed and block < len(document.blocks)]
 
 
 def _take_headings_along(documents: Sequence[Document], entries: Sequence[Entry]) -> list[Entry]:

@@ -12,6 +12,7 @@ from pipeline.manuscript.archive import Archive, join_href
 from pipeline.manuscript.book import Block, Book, LeftOut
 from pipeline.manuscript.chapters import Entry, Place, divide
 from pipeline.manuscript.document import Document
+from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import parse_markup, parse_xml
@@ -73,7 +74,8 @@ def _first(values: list[str]) -> str:
 
 def _read_contents(package: Package, archive: Archive, nav: Item | None) -> _Contents:
     contents = _Contents()
-    root = parse_markup(archive.read(nav.name), f"{archive.path}: {nav.name}") if nav else None
+    language = _first(read_metadata(package, "language"))
+    root = parse_markup(archive.read(nav.name), f"{archive.path}: {nav.name}", language) if nav else None
     if nav and root is not None:
         landmarks = [(nav.name, kind, href) for kind, href in read_landmarks(root)]
         contents = _Contents(nav.name, read_nav(root), landmarks)
@@ -99,6 +101,7 @@ class _Spine:
         self._trees: dict[str, etree._Element] = {}
         self._notes: dict[str, list[Block]] = {}
         """Notes in files that are not in the reading order."""
+        self._language = _first(read_metadata(package, "language"))
         self._num_bytes = 0
         self.sources: dict[str, Source] = {}
         """The texts of all files that were read or listed."""
@@ -140,7 +143,7 @@ class _Spine:
             raise ManuscriptError(
                 f"{self._archive.path} holds more text than any book does; check that it is the right file."
             )
-        root = parse_markup(data, f"{self._archive.path}: {item.name}")
+        root = parse_markup(data, f"{self._archive.path}: {item.name}", self._language)
         if root is not None:
             self._trees[item.name] = root
         elif is_read:
@@ -163,7 +166,7 @@ class _Spine:
         if resolved is None:
             return None
         data = self._archive.read(resolved[0])
-        return resolved[0], data.decode("utf-8-sig", errors="replace")
+        return resolved[0], decode_text(data)
 
 
 def _find_place(base: str, href: str, documents: list[Document], archive: Archive) -> tuple[Place | None, str, str]:

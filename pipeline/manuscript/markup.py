@@ -26,12 +26,12 @@ _MAX_ENTITY_CHARS = 1000
 _TOO_DEEP = "depth"
 
 
-def parse_markup(data: bytes, name: str = "") -> etree._Element | None:
+def parse_markup(data: bytes, name: str = "", language: str = "") -> etree._Element | None:
     """The root of a marked-up file, parsed as XML, or as HTML where it isn't well-formed. None when empty.
 
-    A `Span.node` is an XPath of this tree. Raises `ManuscriptError` when it is nested too deep to read.
+    `language` is the book's, by which faulty encodings are known. A `Span.node` is an XPath of this tree. Raises `ManuscriptError` when it is nested too deep to read.
     """
-    return parse_markup_text(decode_markup(data), name)
+    return parse_markup_text(decode_markup(data, language), name)
 
 
 def parse_markup_text(text: str, name: str = "") -> etree._Element | None:

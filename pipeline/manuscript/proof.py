@@ -70,14 +70,20 @@ def check_parsed(source: str, root: etree._Element | None, name: str) -> None:
 
     Raises `UnaccountedError` where text is lost, or markup taken for text.
     """
-    texts = [] if root is None else list(root.xpath(".//text()[not(parent::script or parent::style)]"))
-    num_found = sum(map(str.isalnum, "".join(map(str, texts))))
+    num_found = sum(_count_letters(node, root) for node in (root.iter() if root is not None else ()))
     num_there = sum(map(str.isalnum, flat_text(source)))
     if abs(num_there - num_found) > max(_MAX_LETTERS_LOST, num_there // 100):
         raise UnaccountedError(
             f"{name} has faulty markup, in which {num_there} letters are found in one way and {num_found} in another, "
             "so that text might be lost; open it in an EPUB or HTML editor and save it."
         )
+
+
+def _count_letters(node: etree._Element, root: etree._Element | None) -> int:
+    """The letters and digits of a node's own text and those after it."""
+    is_text = isinstance(node.tag, str) and node.tag not in ("script", "style")
+    text = (node.text or "") if is_text else ""
+    return sum(map(str.isalnum, text + ((node.tail or "") if node is not root else "")))
 
 
 def check_reading(book: Book, sources: Mapping[str, Source], name: str) -> None:

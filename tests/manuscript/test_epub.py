@@ -36,6 +36,13 @@ def test_items_that_are_not_linear_are_left_out_and_listed(tmp_path: Path) -> No
     assert left.span.file == "OPS/notes.xhtml"
 
 
+def test_a_spine_without_a_linear_item_is_read_all_the_same(tmp_path: Path) -> None:
+    pages = {"c1.xhtml": page("<p>Told.</p>"), "c2.xhtml": page("<p>And told.</p>")}
+    book = read_manuscript(epub(tmp_path, pages, package=opf(list(pages), linear=dict.fromkeys(pages, "no"))))
+    assert all_text(book) == "Told. And told."
+    assert "all are read" in book.notes[0]
+
+
 @pytest.mark.parametrize(
     ("href", "member"),
     [
@@ -278,6 +285,55 @@ def test_the_epub_2_guide_names_matter_but_never_a_whole_book(tmp_path: Path) ->
     pages["toc.ncx"] = ncx(("Start", "t.xhtml"), ("Text", "b.xhtml"))
     book = read_manuscript(epub(tmp_path, pages, package=package))
     assert [chapter.reason for chapter in book.chapters] == ["title page, by its guide", ""]
+
+
+GUIDED = {
+    "guide": {"guide": '<reference type="index" href="x.xhtml"/><reference type="colophon" href="y.xhtml"/>'},
+    "landmarks": {"landmarks": "<li><a epub:type='index' href='x.xhtml'>I</a></li>"
+                  "<li><a epub:type='colophon' href='y.xhtml'>C</a></li>"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", GUIDED)
+def test_unlisted_back_matter_is_known_by_the_guide_alone(tmp_path: Path, where: str) -> None:
+    pages = {
+        "a.xhtml": page("<p>First.</p>"),
+        "b.xhtml": page("<p>Second.</p>"),
+        "x.xhtml": page("<p>Where things are</p><p>apple, 3</p>"),
+        "y.xhtml": page("<p>Set in Garamond.</p>"),
+        "nav.xhtml": nav(lines(("One", "a.xhtml"), ("Two", "b.xhtml")), GUIDED[where].get("landmarks", "")),
+    }
+    package = opf(list(pages), guide=GUIDED[where].get("guide", ""))
+    book = read_manuscript(epub(tmp_path, pages, package=package))
+    assert kept_titles(book) == ["One", "Two"]
+    assert [chapter.matter for chapter in book.chapters] == ["", "", "index", "colophon"]
+
+
+def test_matter_within_the_one_file_of_a_book(tmp_path: Path) -> None:
+    body = (
+        "<section epub:type='titlepage'><h1>A Book</h1><p>Some Press</p></section>"
+        "<section epub:type='dedication'><p>To the cat.</p></section>"
+        "<section epub:type='copyright-page'><p>Copyright. All rights reserved.</p></section>"
+        "<p>Before we begin.</p>"
+        "<section epub:type='chapter' id='a'><h1>One</h1><section epub:type='epigraph'><p>Motto.</p></section>"
+        "<p>First.</p></section>"
+        "<section epub:type='chapter' id='b'><h1>Two</h1><p>Second.</p></section>"
+        "<section epub:type='index'><h1>Index</h1><p>apple, 3</p></section>"
+    )
+    contents = nav(lines(("One", "a.xhtml#a"), ("Two", "a.xhtml#b")))
+    pages = {"a.xhtml": page(body), "nav.xhtml": contents}
+    book = read_manuscript(epub(tmp_path, pages))
+    assert [chapter.matter for chapter in book.chapters if not chapter.kept] == [
+        "title page",
+        "copyright page",
+        "index",
+    ]
+    assert [texts(chapter) for chapter in book.chapters if chapter.kept] == [
+        ["To the cat."],
+        ["Before we begin."],
+        ["One", "Motto.", "First."],
+        ["Two", "Second."],
+    ]
 
 
 def test_the_navigation_document_in_the_spine_is_not_read(tmp_path: Path) -> None:
