@@ -124,7 +124,8 @@ class _Spine:
                 if not reason:
                     documents.append(Document(item.name))
                 continue
-            document = read_tree(root, item.name, notes, wardrobe.styles_of(root, item.name), self._reads_notes, reason)
+            styles = wardrobe.styles_of(root, item.name)
+            document = read_tree(root, item.name, notes, styles, self._reads_notes, reason, self._language)
             self.sources[item.name] = document.source
             self._package.notes += document.faults
             if reason:

@@ -14,10 +14,10 @@ from pipeline.manuscript.headings import demote_lists, heading_level, is_bare_he
 from pipeline.manuscript.leaving import LeftOuts
 from pipeline.manuscript.left_out import BLOCKS, SCENE_BREAK, is_raised, reason_to_leave_out, visible_text
 from pipeline.manuscript.lists import Numbering
-from pipeline.manuscript.markup import OPS, local_name, types_of
+from pipeline.manuscript.markup import OPS, language_of, local_name, types_of
 from pipeline.manuscript.matter import MATTER_BY_TYPE
 from pipeline.manuscript.notes import Notes, find_notes
-from pipeline.manuscript.pictures import initial_of, is_initial
+from pipeline.manuscript.pictures import initial_of, is_initial, stands_alone
 from pipeline.manuscript.proof import source_of_tree
 from pipeline.manuscript.prose import BLANK, clean, is_ornament
 from pipeline.manuscript.raised import Raised, read_lowered, read_raised
@@ -31,8 +31,17 @@ _FLAT_FORMULA = frozenset(["math", "mrow", "mstyle", "semantics", "mi", "mn", "m
 _FORMULA_TOKENS = frozenset(["mi", "mn", "mo", "mtext"])
 _LABEL = r"\s*[\[(]?{label}(?:[\])]?[.:)\]]|{end})\s*"
 _AFTER_LABEL = re.compile(r"[\s.:)\]]+")
+_UNSEEN = frozenset(["hidden", "collapse"])
 _SECTIONS = frozenset(["body", "section", "article"])
-_NOTE_PREFIX = "Note."
+_NOTE_PREFIXES = {
+    "": "Note.",
+    "en": "Note.",
+    "de": "Anmerkung.",
+    "fr": "Note.",
+    "nl": "Noot.",
+    **dict.fromkeys(("it", "es", "pt", "ca", "gl"), "Nota."),
+}
+"""What is heard before a note, by language; nothing in others."""
 
 
 def read_tree(
@@ -42,22 +51,27 @@ def read_tree(
     styles: Styles | None = None,
     reads_notes: bool = False,
     reason: str = "",
+    language: str = "",
 ) -> Document:
     """Read a whole tree. Linear in its size.
 
     Notes are left out, or collected in `Document.notes` where `reads_notes` says so. `notes` and `styles` are those
-    of a book of several files; otherwise the tree's own. With a `reason`, all but the notes is left out.
+    of a book of several files; otherwise the tree's own. With a `reason`, all but the notes is left out. `language` is
+    the book's BCP 47 tag, where it has one.
     """
     if notes is None:
         notes = find_notes({file: root}, lambda base, href: (base, href[1:]) if href.startswith("#") else None)
-    document = _Reader(file, notes, styles or Wardrobe().styles_of(root, file), reads_notes).read(root, reason)
+    styles = styles or Wardrobe().styles_of(root, file)
+    document = _Reader(file, notes, styles, reads_notes, language or language_of(root)).read(root, reason)
     document.source = source_of_tree(root)
     return document
 
 
 class _Reader:
-    def __init__(self, file: str, notes: Notes, styles: Styles, reads_notes: bool) -> None:
+    def __init__(self, file: str, notes: Notes, styles: Styles, reads_notes: bool, language: str) -> None:
         self.document = Document(file)
+        self._language = language.lower().partition("-")[0]
+        self._note_prefix = _NOTE_PREFIXES.get(self._language, "")
         self._notes = notes
         self._styles = styles
         self._reads_notes = reads_notes
@@ -129,6 +143,7 @@ class _Reader:
         is_own = (
             tag in BLOCKS or (tag in _INLINE and look.display in _BLOCK_DISPLAYS) or (bool(key) and not parent.in_row)
         )
+        frame.is_initial = is_floating
         frame.is_block = is_root or (is_own and not parent.in_row and not is_floating)
         frame.tag, frame.num_emitted, frame.num_pictures = tag, self._num_emitted, len(self._pictures)
         if frame.is_block:
@@ -142,12 +157,17 @@ class _Reader:
         if key != frame.note and key:
             self._open_note(frame, key)
         elif reason := self._reason(element, tag, types, look):
-            if element not in self._around_notes:
+            frame.is_unseen = look.visibility in _UNSEEN and not look.is_hidden and self._shows_within(element)
+            if element not in self._around_notes and not frame.is_unseen:
                 self._leave_out(element, frame, reason)
                 return False
             if not frame.leaves:
                 self._left.begin_run(reason, self._position)
+                self._text.has_hole = self._text.has_hole or self._text.first is not None
                 frame.leaves = reason
+        elif frame.is_unseen and frame.leaves and look.visibility == "visible":
+            self._left.end_run(self._position)
+            frame.leaves, frame.is_unseen = "", False
         if frame.leaves:
             return True
         self._set_up(frame, parent, element, types, look)
@@ -182,6 +202,10 @@ class _Reader:
         parent = self._frames[-1] if self._frames else Frame("", 0, Kind.PARAGRAPH)
         if frame.leaves and not parent.leaves:
             self._left.end_run(self._position)
+        elif parent.leaves and not frame.leaves:
+            self._left.resume_run(self._position)
+        if frame.is_initial and not stands_alone(self._text.at_end(), self._language):
+            self._text.expect_rest()
         if frame.is_block or frame.is_line:
             if frame.tag == "tr":
                 self._text.end_row()
@@ -194,8 +218,6 @@ class _Reader:
             self._text.number = ""
         if frame.note and frame.note != parent.note:
             self._stanza, self._label = "", ""
-            if parent.leaves:
-                self._left.resume_run(self._position)
         if frame.matter != parent.matter:
             self.document.matter[frame.matter].end = len(self.document.blocks)
 
@@ -279,8 +301,9 @@ class _Reader:
 
     def _break_line(self, frame: Frame) -> None:
         self._num_breaks += 1
-        if frame.in_row or frame.kind is Kind.HEADING or (not frame.verse and self._num_breaks == 1):
-            self._text.part()
+        is_joined = frame.in_row or frame.kind is Kind.HEADING or (not frame.verse and self._num_breaks == 1)
+        if is_joined and (frame.in_row or not self._text.holds_ornament()):
+            self._text.part_lines()
             return
         self._flush()
         if self._num_breaks > 1:  # an empty line: a paragraph or stanza ends, though nobody wrote <p>
@@ -303,13 +326,20 @@ class _Reader:
             return "alternative for other readers"  # of an epub:switch, whose default is read
         if reason := reason_to_leave_out(element, tag, types):
             return reason
-        if look.is_hidden:
+        if look.is_hidden or look.visibility in _UNSEEN:
             return "hidden text"
         if element in self._notes.containers:
             return "note"
         if element in self._notes.bodies and not self._note_key(element):
             return "note"
         return ""
+
+    def _shows_within(self, element: etree._Element) -> bool:
+        """Whether something in an element that isn't seen is visible all the same."""
+        return any(
+            self._styles.look(inner, local_name(inner)).visibility == "visible"
+            for inner in element.iterdescendants("*")
+        )
 
     def _note_mark(self, key: str) -> None:
         if key and self._reads_notes and not self._frames[-1].note:
@@ -384,8 +414,8 @@ class _Reader:
         self._text.put_in(words, self._position)
 
     def _announce_note(self, frame: Frame) -> None:
-        if self._text.first is None and frame.note and not self.document.notes[frame.note]:
-            self._text.put_sign_in(_NOTE_PREFIX + " ")
+        if self._text.first is None and frame.note and not self.document.notes[frame.note] and self._note_prefix:
+            self._text.put_sign_in(self._note_prefix + " ")
 
     def _leave_label_out(self, raw: str) -> str:
         """What follows of a note's text once its own label ("3." or what is left of it) is left out."""
@@ -409,6 +439,9 @@ class _Reader:
             self._text.trim()
             return  # a drop cap goes with the block that begins
         self._carries = False
+        if (ornament := self._text.cut_ornament()) is not None:
+            self._flush()
+            self._text, first = ornament, ornament.first or 0
         text, added = self._text.assemble()
         frame = self._blocks[-1]
         base, path = (frame.start, frame.path) if first >= frame.start else (0, "/*")
@@ -419,7 +452,7 @@ class _Reader:
                 self._emit(Block(Kind.BREAK, "", span))
             else:
                 self._emit(Block(frame.kind, text, span, added=added))
-        elif text and (text != _NOTE_PREFIX or not frame.note):  # a note's label alone in its block
+        elif text and (text != self._note_prefix or not frame.note):  # a note's label alone in its block
             self._emit_text(frame, text, span, added)
         self._text.clear()
         self._num_linked = 0

@@ -1,4 +1,7 @@
-"""What of a marked-up text is not read aloud, and why."""
+"""What of a marked-up text is not read aloud, and why.
+
+Attributes are no text: a picture's `alt` is neither read nor listed, unless it is the letter of a drop cap.
+"""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from pipeline.manuscript.encoding import decode_markup
 from pipeline.manuscript.proof import check_parsed
 from pipeline.manuscript.soup import flatten, mend_soup
 
+_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 OPS = "http://www.idpf.org/2007/ops"
 
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
@@ -29,7 +30,8 @@ _TOO_DEEP = "depth"
 def parse_markup(data: bytes, name: str = "", language: str = "") -> etree._Element | None:
     """The root of a marked-up file, parsed as XML, or as HTML where it isn't well-formed. None when empty.
 
-    `language` is the book's, by which faulty encodings are known. A `Span.node` is an XPath of this tree. Raises `ManuscriptError` when it is nested too deep to read.
+    `language` is the book's, by which faulty encodings are known. A `Span.node` is an XPath of this tree.
+    Raises `ManuscriptError` when it is nested too deep to read.
     """
     return parse_markup_text(decode_markup(data, language), name)
 
@@ -149,6 +151,14 @@ def local_name(element: etree._Element) -> str:
     """The tag without its namespace or prefix, in lower case; empty for comments and the like."""
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(tag, str) else ""
+
+
+def language_of(root: etree._Element) -> str:
+    """What a tree, or its body, says of its language; empty where it says nothing."""
+    for element in (root, *root.iter("{*}body")):
+        if language := element.get("lang") or element.get(_XML_LANG):
+            return language.strip()
+    return ""
 
 
 def types_of(element: etree._Element) -> frozenset[str]:

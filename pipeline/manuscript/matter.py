@@ -210,7 +210,7 @@ def _by_shape(page: Page, book_title: str, authors: Sequence[str]) -> str:
 
 
 def _copyright_page(texts: Sequence[str], num_chars: int) -> str:
-    """A story in which somebody says "all rights reserved" is none: most of its text is sentences about other things."""
+    """A story in which somebody says "all rights reserved" is none: most of its sentences say other things."""
     whole = "\n".join(texts) if num_chars <= _MAX_COPYRIGHT_CHARS else ""
     num_signs = len({found[0].casefold() for found in _WEAK.finditer(whole)})
     if not _STRONG.search(whole) or (num_signs == 0 and num_chars > 600):

@@ -14,6 +14,7 @@ _INITIAL = re.compile(
     r"drop[-_]?(?:cap|letter|initial)|initial[-_]?(?:cap|letter)?\b|^dc$|lettrine|versal", re.IGNORECASE
 )
 _LETTER = re.compile(r"[“‘\"'«¿¡]?[^\W\d_]")
+_WORDS_OF_A_LETTER = {"": "AIO", "en": "AIO", "de": "O", "fr": "AÀÔOY"}
 _MAX_INITIAL_CHARS = 3
 
 
@@ -28,6 +29,12 @@ def is_initial(element: etree._Element) -> bool:
         if num_chars > _MAX_INITIAL_CHARS:
             return False
     return num_chars > 0
+
+
+def stands_alone(text: str, language: str) -> bool:
+    """Whether a drop cap at the end of a text may be a word of its own, before white space."""
+    words = _WORDS_OF_A_LETTER.get(language)
+    return words is None or text.rstrip()[-1:] in words
 
 
 def initial_of(picture: etree._Element) -> str:

@@ -26,7 +26,7 @@ _MAX_TITLE_WORDS = 8
 
 
 def clean(raw: str) -> str:
-    """The visible characters: white space collapsed, soft hyphens, joiners and marks of direction dropped, ligatures opened."""
+    """The visible characters: white space collapsed, soft hyphens, joiners and directions dropped, ligatures opened."""
     return " ".join(raw.translate(_VISIBLE).split())
 
 

@@ -37,11 +37,15 @@ _Test = Callable[[etree._Element], bool]
 
 
 class Look(NamedTuple):
-    """How an element shows. `display` and `list_style` are empty where nothing is said."""
+    """How an element shows. `display`, `list_style` and `visibility` are empty where nothing is said.
+
+    What is hidden hides all within it; what isn't visible only what doesn't say otherwise.
+    """
 
     is_hidden: bool = False
     display: str = ""
     list_style: str = ""
+    visibility: str = ""
 
 
 _PLAIN = Look()
@@ -140,10 +144,10 @@ def _offer(
 
 def _look(values: dict[str, str]) -> Look:
     display = values.get("display", "")
-    is_hidden = display == "none" or values.get("visibility") in ("hidden", "collapse")
+    is_hidden = display == "none"
     if values.get("float", "none") != "none" and display != "none":
         display = ""  # a drop cap is a floating block
-    return Look(is_hidden, display, values.get("list-style", ""))
+    return Look(is_hidden, display, values.get("list-style", ""), values.get("visibility", ""))
 
 
 def read_sheet(css: str, load: Load | None = None, num_imports: int = 0) -> list[Rule]:

@@ -524,6 +524,26 @@ def test_notes_outside_the_reading_order(tmp_path: Path, where: str) -> None:
     check_book(book, path)
 
 
+@pytest.mark.parametrize(
+    ("language", "before"), [("de-AT", "Anmerkung. "), ("es", "Nota. "), ("ru", ""), ("en-GB", "Note. ")]
+)
+def test_what_is_said_before_a_note_is_of_the_books_language(tmp_path: Path, language: str, before: str) -> None:
+    body = "<p>a<a epub:type='noteref' href='#n'>1</a></p><aside epub:type='footnote' id='n'>b</aside>"
+    package = opf(["a.xhtml"], metadata=f"<dc:title>A</dc:title><dc:language>{language}</dc:language>")
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": page(body)}, package=package), Reading(notes="inline"))
+    assert all_text(book) == f"a {before}b"
+
+
+@pytest.mark.parametrize(
+    "css", [b"\xff\xfe" + ".x{display:none}".encode("utf-16-le"), b"p { color: } } b } .x{display:none}"]
+)
+def test_odd_style_sheets_are_followed_as_far_as_they_can_be(tmp_path: Path, css: bytes) -> None:
+    links = '<link rel="stylesheet" href="gone.css"/><link rel="stylesheet" href="a.css"/></head>'
+    text = page("<p class='x'>a</p><p>b</p>").replace("</head>", links)
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": text, "a.css": css}, package=opf(["a.xhtml"])))
+    assert all_text(book) == ("b" if css[:1] == b"\xff" else "a b")
+
+
 def test_style_sheets_of_a_book_hide_text(tmp_path: Path) -> None:
     links = '<link rel="stylesheet" href="../css/main.css"/><link rel="alternate stylesheet" href="../css/alt.css"/>'
     body = "<p>a<i class='gone'>b</i><i class='alt'>c</i><i class='deep'>d</i></p>"
