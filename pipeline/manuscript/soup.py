@@ -13,6 +13,10 @@ _TAG = re.compile(
     rf"<(?P<slash>/?)(?P<name>{_NAME})(?P<rest>(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>"
     rf"|<(?P<bad_slash>/?)(?P<bad_name>{_NAME})(?P<bad_rest>[^<>]*)(?P<bad_end>>|\Z)?"
 )
+"""A tag, or one whose quotation marks don't pair."""
+_ATTRIBUTE = re.compile(
+    r"(?P<name>[A-Za-z_][\w:.-]*)(?:\s*=\s*(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'=<>`]+)))?"
+)
 _LOOKS_LIKE_TAG = re.compile(r"\s*/?\s*\Z|\s+[\w:-]+\s*=")
 _IS_XHTML = re.compile(r"^\s*<\?xml\b|\bxmlns\s*=", re.IGNORECASE)
 _VOID = frozenset(
@@ -32,37 +36,49 @@ _MAX_DEPTH = 80  # an unclosed paragraph may lie between each two of them, and l
 
 
 def mend_soup(text: str) -> str:
-    """Close what swallows the text after it: self-closed elements of XHTML, raw text, broken attributes."""
+    """Write all tags so that they can't be misread, and what is none as text; comments and the like are dropped.
+
+    What swallows the text after it is closed: raw text, and the self-closed elements of XHTML.
+    """
     is_xhtml = _IS_XHTML.search(text[:2000]) is not None
     pieces: list[str] = []
     done = 0
     missing: set[str] = set()
-    while tag := _TAG.search(text, done):
-        pieces.append(text[done : tag.start()])
-        done = tag.end()
-        name = tag["name"]
-        if name is None:
-            pieces.append(_mend_tag(tag))
+    while (start := text.find("<", done)) >= 0:
+        pieces.append(text[done:start])
+        done = start + 1
+        if text.startswith(("<!", "<?"), start):
+            end = _find(_COMMENT_ENDS if text.startswith("<!--", start) else _TAG_ENDS, text, start + 2, missing)
+            pieces.append("" if end else "&lt;")
+            done = end.end() if end else done
             continue
-        rest = tag["rest"]
-        if tag["slash"] and name.lower() in ("body", "html"):
-            pass  # what follows is text all the same, and libxml2 would set it beside the tree
-        elif tag["slash"] or name.lower() in _VOID:
-            pieces.append(tag[0])
-        elif rest.endswith("/") and (is_xhtml or name.lower() in _RAW):
-            pieces.append(f"<{name}{rest[:-1]}></{name}>")
-        elif name.lower() in _RAW:
-            end = _end_of_raw(text, name.lower(), done, missing)
-            pieces.append(f"{tag[0]}{text[done:end]}</{name}>")
-            done = end
-        else:
-            pieces.append(tag[0])
+        tag = _TAG.match(text, start)
+        if tag is None or not _is_tag(tag):
+            pieces.append("&lt;")
+            continue
+        done = tag.end()
+        name = (tag["name"] or tag["bad_name"]).lower()
+        is_end = bool(tag["slash"] or tag["bad_slash"])
+        pieces.append(f"</{tag['name'] or tag['bad_name']}>" if is_end else _write_tag(tag))
+        if is_end and name in ("body", "html"):
+            pieces.pop()  # what follows is text all the same, and libxml2 would set it beside the tree
+        elif not is_end and (tag["rest"] or "").endswith("/") and name not in _VOID and (is_xhtml or name in _RAW):
+            pieces.append(f"</{name}>")
+        elif not is_end and name in _RAW:
+            end_of_raw = _end_of_raw(text, name, done, missing)
+            raw = text[done:end_of_raw]
+            pieces += [raw if name in ("script", "style") else html.escape(flat_text(raw)), f"</{name}>"]
+            done = end_of_raw
     return "".join(pieces) + text[done:]
 
 
-def _mend_tag(tag: re.Match[str]) -> str:
-    """A tag with a quotation mark too few loses its attributes; what is none is text."""
-    return f"<{tag['bad_slash']}{tag['bad_name']}>" if _is_tag(tag) else "&lt;" + tag[0][1:]
+def _write_tag(tag: re.Match[str]) -> str:
+    """A start tag with its attributes in quotation marks; one with a mark too few loses them."""
+    pieces = [tag["name"] or tag["bad_name"]]
+    for found in _ATTRIBUTE.finditer((tag["rest"] or "").rstrip("/")):
+        value = found["a"] or found["b"] or found["c"] or ""
+        pieces.append(f"{found['name']}='{value.replace(chr(39), '&#39;')}'")
+    return f"<{' '.join(pieces)}>"
 
 
 def _end_of_raw(text: str, name: str, start: int, missing: set[str]) -> int:
