@@ -8,16 +8,16 @@ from __future__ import annotations
 import html
 import re
 
-_NAME = r"[A-Za-z][\w:.-]*"
+_NAME = r"[A-Za-z][\w:.-]*+"
 _TAG = re.compile(
-    rf"<(?P<slash>/?)(?P<name>{_NAME})(?P<rest>(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>"
+    rf"<(?P<slash>/?)(?P<name>{_NAME})(?P<rest>(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+)>"
     rf"|<(?P<bad_slash>/?)(?P<bad_name>{_NAME})(?P<bad_rest>[^<>]*)(?P<bad_end>>|\Z)?"
 )
 """A tag, or one whose quotation marks don't pair."""
 _ATTRIBUTE = re.compile(
     r"(?P<name>[A-Za-z_][\w:.-]*)(?:\s*=\s*(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'=<>`]+)))?"
 )
-_LOOKS_LIKE_TAG = re.compile(r"\s*/?\s*\Z|\s+[\w:-]+\s*=")
+_LOOKS_LIKE_TAG = re.compile(r"\s*+/?\s*+\Z|\s++[\w:-]++\s*+=")
 _IS_XHTML = re.compile(r"^\s*<\?xml\b|\bxmlns\s*=", re.IGNORECASE)
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]

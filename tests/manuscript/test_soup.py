@@ -87,3 +87,10 @@ def test_mending_keeps_all_that_a_flat_look_sees(markup: str) -> None:
 @pytest.mark.parametrize("piece", ["<", "<p", "<p '", "<!--", "<!", "<script>", "<title>", "<![CDATA[", "</b", "<b>"])
 def test_any_soup_is_read_in_linear_time(piece: str) -> None:
     parse_markup(("<p>" + piece * (200_000 // len(piece))).encode())
+
+
+@pytest.mark.parametrize("run", ["a", " ", "' ", "a=", "/"])
+def test_a_tag_without_end_is_read_in_linear_time(run: str) -> None:
+    start = "<b " if run == " " else "<b"
+    assert flat_text(start + run * 200_000 + "<p>x").endswith("x")
+    assert mend_soup(start + run * 200_000 + "<p>x").endswith("x")
