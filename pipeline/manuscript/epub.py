@@ -10,9 +10,10 @@ from lxml import etree
 from pipeline.errors import ManuscriptError
 from pipeline.manuscript.archive import Archive, join_href
 from pipeline.manuscript.book import Block, Book, LeftOut
-from pipeline.manuscript.chapters import Entry, Place, divide
+from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.document import Document
 from pipeline.manuscript.encoding import decode_text
+from pipeline.manuscript.entries import Entry, Place
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import parse_markup, parse_xml
