@@ -87,6 +87,12 @@ class Styles:
             _offer(best, name, value, (is_important, True, (0, 0, 0), 0))
         return _look({name: value for name, (_, value) in best.items()}) if best else _PLAIN
 
+    def show_within(self, element: etree._Element) -> bool:
+        """Whether something in an element that isn't visible itself is visible all the same."""
+        return any(
+            self.look(inner, local_name(inner)).visibility == "visible" for inner in element.iterdescendants("*")
+        )
+
     def _matches(self, selector: Selector, element: etree._Element) -> bool:
         """From right to left, with all elements a compound may stand for at once: linear in depth and compounds."""
         current = [element]
