@@ -22,6 +22,8 @@ class BlockText:
         """The pieces of the source, and where each begins."""
         self.number = ""
         """A list item's number, which waits for the item's text."""
+        self.ends_ornament = False
+        """Whether it ends with a line that is an ornament and nothing else."""
         self._pieces: list[tuple[str, bool]] = []
         self._begins_cell = False
         self._joint: int | None = None  # where a drop cap ends whose word may go on after white space
@@ -61,7 +63,11 @@ class BlockText:
     def part_lines(self) -> None:
         """The same where a line ends, which may hold an ornament and nothing else."""
         self.part()
-        self._line = (len(self._pieces), len(self.texts), self.last)
+        pieces = self._pieces[self._line[0] :]
+        is_short = len(pieces) <= _MAX_ORNAMENT_PIECES
+        self.ends_ornament = is_short and is_ornament(clean("".join(raw for raw, _ in pieces)))
+        if not self.ends_ornament:  # an ornament may take several lines
+            self._line = (len(self._pieces), len(self.texts), self.last)
 
     def expect_rest(self) -> None:
         """A drop cap ends here: the word goes on after white space too, if a small letter follows."""
@@ -104,11 +110,6 @@ class BlockText:
         self._line = (0, 0, 0)
         return line
 
-    def holds_ornament(self) -> bool:
-        """Whether its last line is an ornament and nothing else."""
-        pieces = self._pieces[self._line[0] :]
-        return len(pieces) <= _MAX_ORNAMENT_PIECES and is_ornament(clean("".join(raw for raw, _ in pieces)))
-
     def at_end(self) -> str:
         """The last characters."""
         text = ""
@@ -125,7 +126,7 @@ class BlockText:
         self._pieces.clear()
         self.texts.clear()
         self.first, self.last, self.has_hole = None, 0, False
-        self._joint, self._line = None, (0, 0, 0)
+        self._joint, self._line, self.ends_ornament = None, (0, 0, 0), False
 
     def _lead_in(self, text: str) -> None:
         if self.number:

@@ -63,8 +63,10 @@ class BlockWriter:
 
     def break_line(self, frame: Frame) -> None:
         self.num_breaks += 1
-        is_joined = frame.in_row or frame.kind is Kind.HEADING or (not frame.verse and self.num_breaks == 1)
-        if is_joined and (frame.in_row or not self.text.holds_ornament()):
+        if frame.in_row:
+            self.text.part()
+            return
+        if frame.kind is Kind.HEADING or (not frame.verse and self.num_breaks == 1):
             self.text.part_lines()
             return
         self.flush()
@@ -110,6 +112,8 @@ class BlockWriter:
         if self.label and self.text.first is None and raw.strip(BLANK):
             raw = self._leave_label_out(raw)
         if visible := raw.strip(BLANK):
+            if self.text.ends_ornament and not is_ornament(clean(raw)):
+                self.flush()  # a change of scene on a line of its own, within a paragraph
             self._announce_note(frame)
             self._num_linked += len(visible) if frame.in_link else 0
             self.document.opening = self.document.opening or visible[:100]

@@ -179,6 +179,8 @@ def tell_matter(page: Page, book_title: str = "", authors: Sequence[str] = ()) -
         return page.told, page.told_by
     title = page.title.casefold().strip(" .:")
     by_title = _BY_TITLE.get(title, "") or ("advertisement" if _ADVERTS.fullmatch(page.title.strip(" .:")) else "")
+    if by_title in NOT_HEARD and _is_story(page, by_title):
+        by_title = ""
     if by_title and _may_be(page, by_title) and (page.place or by_title not in NOT_HEARD or by_title in _LISTS):
         return by_title, "title"
     by_shape = _by_shape(page, book_title, authors) if page.place else ""
@@ -217,6 +219,16 @@ def _copyright_page(texts: Sequence[str], num_chars: int) -> str:
         return ""
     prose = sum(len(text) for text in texts if _tells_a_story(text))
     return "copyright page" if prose <= _MAX_PROSE_SHARE * num_chars else ""
+
+
+def _is_story(page: Page, matter: str) -> bool:
+    """Whether a chapter that is called like matter ("Index", "Cover") is told in sentences all the same."""
+    texts = [block.text for block in page.blocks if block.text and block.kind is not Kind.HEADING]
+    num_chars = sum(map(len, texts))
+    if matter == "advertisement" or num_chars <= (300 if matter in _LISTS else 1500) or page.num_linked > num_chars / 4:
+        return False
+    story = [text for text in texts if _tells_a_story(text) and sum(map(str.isdigit, text)) < len(text) / 20]
+    return sum(map(len, story)) > 0.6 * num_chars
 
 
 def _tells_a_story(text: str) -> bool:

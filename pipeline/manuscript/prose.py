@@ -19,7 +19,9 @@ _VISIBLE = {ord(char): None for char in INVISIBLE} | {
     0xFB06: "st",
 }
 _SPEECH = frozenset("!?¡¿\"'“”‘’„‚«»‹›「」『』！？")
-_OH_NO_OH = re.compile(r"[\W_]*o[0Oo]o[\W_]*")
+_OH_NO_OH = re.compile(
+    r"[\W_]*o[0Oo]o[\W_]*|(?P<sign>[-–—~•*=+])+ ?[oO0] ?(?P=sign)+|[oO0](?:[ ~•*-]+[oO0]){2,}|[oO]{2}0+[oO]{2}"
+)
 _CROSSES = re.compile(r"x(?:\s+x){2,}|X(?:\s+X){2,}")
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _MAX_TITLE_WORDS = 8

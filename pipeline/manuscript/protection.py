@@ -45,7 +45,9 @@ def _find_scheme(archive: Archive) -> str:
     if rights := archive.find("META-INF/rights.xml"):
         data = archive.read(rights)
         root = parse_xml(data)
-        if data.strip() and (root is None or len(root) or (root.text or "").strip()):  # an empty one grants nothing
+        if data.strip() and (
+            root is None or len(root.findall("*")) or (root.text or "").strip()
+        ):  # an empty one grants nothing
             return _named_in(data) or "Adobe ADEPT"
     encryption = archive.find("META-INF/encryption.xml")
     data = archive.read(encryption) if encryption else b""

@@ -56,6 +56,18 @@ def read(folder: Path, title: str, body: str, attributes: str = "", where: int =
         ("Uncopyright", "<p>Free.</p>", "", "uncopyright, by its title"),
         ("Cover", "<p>A Book</p>", "", "cover, by its title"),
         ("INDEX.", "<p>apples, 3</p><p>pears, 4</p>", "", "index, by its title"),
+        (
+            "Index",
+            "<p>Harbour, its walls and towers, 12, 14, 20, 22; its master, 30.</p>" * 9,
+            "",
+            "index, by its title",
+        ),
+        (
+            "Contents",
+            "<p>One. In which we meet the harbour master and his dog. 12</p>" * 9,
+            "",
+            "table of contents, by its title",
+        ),
     ],
 )
 def test_what_is_not_heard(tmp_path: Path, title: str, body: str, attributes: str, reason: str) -> None:
@@ -90,6 +102,8 @@ def test_what_is_not_heard(tmp_path: Path, title: str, body: str, attributes: st
         ),
         ("Page", "<p>A Book</p><p>A night in June</p>", "", ""),
         ("I", "<p>I</p><p>Go on.</p><p>No.</p><p>Why?</p>", "", ""),
+        ("Index", "<p>He lifted a finger, and the whole table fell silent at once.</p>" * 9, "", ""),
+        ("Cover", "<p>They ran for cover as the first shots came down the hill.</p>" * 40, "", ""),
         (
             "Rights",
             RIGHTS[:60]
