@@ -138,23 +138,26 @@ def _with_unlisted(documents: Sequence[Document], entries: Sequence[Entry], guid
             result.append(Entry(Place(number, 0), file_title=number < first.document))
             was_matter = is_matter
         own = sorted(entry.place.block for entry in entries if entry.place.document == number)
-        result += [Entry(Place(number, block)) for block in _matter_within(document, own, is_front) if block]
+        borders = _matter_within(document, own, is_front)
+        borders += [place.block for place, matter in guided.items() if place.document == number and matter in NOT_HEARD]
+        result += [Entry(Place(number, block)) for block in borders if 0 < block < len(document.blocks)]
     return sorted({entry.place: entry for entry in reversed(result)}.values(), key=lambda entry: entry.place)
 
 
 def _matter_within(document: Document, listed: Sequence[int], is_front: bool) -> list[int]:
     """The blocks of a file at which unlisted front or back matter begins or ends, as elements say."""
-    starts = []
-    first = (listed[0] if listed else len(document.blocks)) if is_front else 0
-    ends = [*listed, len(document.blocks)]
-    for matter in document.matter:
+    borders = []
+    front_end = (listed[0] if listed else len(document.blocks)) if is_front else 0
+    ends = {*listed, len(document.blocks)}
+    for matter in reversed(document.matter):
         if matter.around >= 0 or matter.first == matter.end:
             continue
-        if matter.end <= first:
-            starts += [matter.first, matter.end]
+        if matter.end <= front_end:
+            borders += [matter.first, matter.end]
         elif matter.kind in NOT_HEARD and matter.end in ends:
-            starts.append(matter.first)
-    return [block for block in dict.fromkeys(starts) if block not in listed and block < len(document.blocks)]
+            borders.append(matter.first)
+            ends.add(matter.first)
+    return borders
 
 
 def _take_headings_along(documents: Sequence[Document], entries: Sequence[Entry]) -> list[Entry]:

@@ -46,6 +46,7 @@ def read_epub(path: Path, reading: Reading) -> Book:
         package = read_package(archive)
         nav = next((item for item in package.items.values() if "nav" in item.properties and item.name), None)
         contents = _read_contents(package, archive, nav)
+        _mend_linear(package, contents, archive)
         spine = _Spine(package, archive, nav, reading)
         documents, left_out = spine.read()
         leave_out_boilerplate(documents)
@@ -89,6 +90,18 @@ def _read_contents(package: Package, archive: Archive, nav: Item | None) -> _Con
     if ncx and root is not None:
         contents.base, contents.entries = ncx.name, read_ncx(root)
     return contents
+
+
+def _mend_linear(package: Package, contents: _Contents, archive: Archive) -> None:
+    """Read what is marked as not linear, where the contents list more of that than of the rest, or there is no rest."""
+    is_linear = {item.name: is_linear for item, is_linear in package.spine}
+    joined = [join_href(contents.base, entry.href) for entry in contents.entries if entry.href]
+    listed = {archive.find(place[0]) for place in joined if place} & is_linear.keys()
+    num_linear = sum(is_linear[name] for name in listed if name)
+    if any(is_linear.values()) and 2 * num_linear >= len(listed):
+        return
+    package.spine = [(item, True) for item, _ in package.spine]
+    package.notes.append('The spine says of most chapters that they are outside of it (linear="no"); all are read.')
 
 
 class _Spine:

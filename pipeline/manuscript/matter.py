@@ -175,7 +175,8 @@ class Page:
 
 def tell_matter(page: Page, book_title: str = "", authors: Sequence[str] = ()) -> tuple[str, str]:
     """What front or back matter a chapter is, and by what it is known; empty strings for the body."""
-    if page.told and _may_be(page, page.told):
+    is_sure = page.told_by == "type" or page.told not in NOT_HEARD or not _is_story(page, page.told)
+    if page.told and _may_be(page, page.told) and is_sure:  # guides often name the first chapter a cover or contents
         return page.told, page.told_by
     title = page.title.casefold().strip(" .:")
     by_title = _BY_TITLE.get(title, "") or ("advertisement" if _ADVERTS.fullmatch(page.title.strip(" .:")) else "")

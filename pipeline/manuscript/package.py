@@ -145,9 +145,6 @@ def _read_spine(package: Package) -> None:
         else:
             package.spine.append((item, (element.get("linear") or "yes").strip().lower() != "no"))
         seen.add(item.id)
-    if package.spine and not any(is_linear for _, is_linear in package.spine):
-        package.spine = [(item, True) for item, _ in package.spine]
-        package.notes.append('The spine says of all its files that they are outside of it (linear="no"); all are read.')
 
 
 def _readable(package: Package, item: Item) -> Item:

@@ -43,6 +43,17 @@ def test_a_spine_without_a_linear_item_is_read_all_the_same(tmp_path: Path) -> N
     assert "all are read" in book.notes[0]
 
 
+def test_chapters_that_the_contents_list_are_read_though_they_are_not_linear(tmp_path: Path) -> None:
+    pages = {
+        "cover.xhtml": page("<p>A Book</p>"),
+        "c1.xhtml": page("<p>Told.</p>"),
+        "c2.xhtml": page("<p>And told.</p>"),
+        "nav.xhtml": nav(lines(("Cover", "cover.xhtml"), ("One", "c1.xhtml"), ("Two", "c2.xhtml"))),
+    }
+    package = opf(list(pages), linear={"c1.xhtml": "no", "c2.xhtml": "no"})
+    assert kept_titles(read_manuscript(epub(tmp_path, pages, package=package))) == ["One", "Two"]
+
+
 @pytest.mark.parametrize(
     ("href", "member"),
     [
@@ -319,21 +330,33 @@ def test_matter_within_the_one_file_of_a_book(tmp_path: Path) -> None:
         "<p>First.</p></section>"
         "<section epub:type='chapter' id='b'><h1>Two</h1><p>Second.</p></section>"
         "<section epub:type='index'><h1>Index</h1><p>apple, 3</p></section>"
+        "<section epub:type='colophon'><p>Set in Garamond.</p></section>"
     )
     contents = nav(lines(("One", "a.xhtml#a"), ("Two", "a.xhtml#b")))
     pages = {"a.xhtml": page(body), "nav.xhtml": contents}
     book = read_manuscript(epub(tmp_path, pages))
-    assert [chapter.matter for chapter in book.chapters if not chapter.kept] == [
-        "title page",
-        "copyright page",
-        "index",
-    ]
+    dropped = [chapter.matter for chapter in book.chapters if not chapter.kept]
+    assert dropped == ["title page", "copyright page", "index", "colophon"]
     assert [texts(chapter) for chapter in book.chapters if chapter.kept] == [
         ["To the cat."],
         ["Before we begin."],
         ["One", "Motto.", "First."],
         ["Two", "Second."],
     ]
+
+
+def test_a_guide_names_matter_within_a_file_but_no_chapter(tmp_path: Path) -> None:
+    story = "<p>She went down to the sea, and nobody spoke of it that year.</p>" * 9
+    chapters = f"<h1 id='a'>One</h1>{story}<h1 id='b'>Two</h1>{story}"
+    body = f"<p id='r'>By A. Press</p>{chapters}<h1 id='i'>Index</h1><p>sea, 3</p>"
+    guide = "".join(
+        f'<reference type="{kind}" href="a.xhtml#{name}"/>'
+        for kind, name in (("copyright-page", "r"), ("toc", "a"), ("index", "i"))
+    )
+    pages = {"a.xhtml": page(body), "nav.xhtml": nav(lines(("One", "a.xhtml#a"), ("Two", "a.xhtml#b")))}
+    book = read_manuscript(epub(tmp_path, pages, package=opf(list(pages), guide=guide)))
+    assert kept_titles(book) == ["One", "Two"]
+    assert [chapter.matter for chapter in book.chapters] == ["copyright page", "", "", "index"]
 
 
 def test_the_navigation_document_in_the_spine_is_not_read(tmp_path: Path) -> None:
