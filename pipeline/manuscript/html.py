@@ -111,7 +111,7 @@ class _Reader:
         types = types_of(element) if element.attrib else frozenset()
         look = self._styles.look(element, tag)
         key = self._note_key(element)
-        is_floating = is_initial(element) and not is_root
+        is_floating = is_initial(element, look.floats) and not is_root
         is_own = (
             tag in BLOCKS or (tag in _INLINE and look.display in _BLOCK_DISPLAYS) or (bool(key) and not parent.in_row)
         )

@@ -1,7 +1,7 @@
 """Selectors of style sheets, compiled to tests of elements.
 
-Covered are tags, classes, ids, attributes, `:not()` and `:first-child`, joined by descendant, child and next-sibling
-combinators.
+Covered are tags, classes, ids, attributes, `:not()`, `:first-child` and `:last-child`, joined by descendant, child and
+sibling combinators.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _compile(tree: object) -> tuple[str, list[tuple[str, tuple[_Test, ...]]]] | 
         if not isinstance(tree, CombinedSelector):
             return first_key, compounds
         combinator, tree = tree.combinator, tree.selector
-        if combinator not in (" ", ">", "+"):
+        if combinator not in (" ", ">", "+", "~"):
             return None
 
 
@@ -80,6 +80,8 @@ def _compile_compound(tree: object) -> tuple[str, tuple[_Test, ...]] | None:
             tests.append(_attribute_test(tree))
         elif isinstance(tree, Pseudo) and tree.ident == "first-child":
             tests.append(lambda element: next(element.itersiblings("*", preceding=True), None) is None)
+        elif isinstance(tree, Pseudo) and tree.ident == "last-child":
+            tests.append(lambda element: next(element.itersiblings("*"), None) is None)
         elif isinstance(tree, Negation) and (inner := _compile_compound(tree.subselector)):
             tests.append(lambda element, inner=inner[1]: not all(test(element) for test in inner))  # type: ignore[misc]
         else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 import tinycss2
@@ -40,6 +41,7 @@ class Look(NamedTuple):
     display: str = ""
     list_style: str = ""
     visibility: str = ""
+    floats: bool = False
 
 
 _PLAIN = Look()
@@ -109,6 +111,9 @@ class Styles:
                     for node in current
                     if (previous := next(node.itersiblings("*", preceding=True), None)) is not None
                 ]
+            elif combinator == "~":
+                before = (previous for node in current for previous in node.itersiblings("*", preceding=True))
+                current = list(dict.fromkeys(islice(before, max(0, self.num_tests_left))))
             self.num_tests_left -= len(current)
             current = [node for node in current if all(test(node) for test in tests)]
             if not current:
@@ -140,9 +145,10 @@ def _offer(
 def _look(values: dict[str, str]) -> Look:
     display = values.get("display", "")
     is_hidden = display == "none"
-    if values.get("float", "none") != "none" and display != "none":
+    floats = values.get("float", "none") != "none"
+    if floats and not is_hidden:
         display = ""  # a drop cap is a floating block
-    return Look(is_hidden, display, values.get("list-style", ""), values.get("visibility", ""))
+    return Look(is_hidden, display, values.get("list-style", ""), values.get("visibility", ""), floats)
 
 
 def read_sheet(css: str, load: Load | None = None, num_imports: int = 0) -> list[Rule]:
