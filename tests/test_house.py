@@ -37,7 +37,7 @@ HOMES = {
     "nltk": ["script/sentence_words.py"],
     "spellchecker": ["script/unknown.py"],
     "tinycss2": ["manuscript/stylesheet.py"],
-    "cssselect": ["manuscript/stylesheet.py"],
+    "cssselect": ["manuscript/selectors.py"],
     "tqdm": ["progress.py"],
     "click": ["cli.py"],
     "faster_whisper": ["review/transcribe.py"],

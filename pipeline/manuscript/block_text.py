@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pipeline.manuscript.prose import BLANK, assemble, ends_sentence
+from pipeline.manuscript.prose import BLANK, assemble, clean, ends_sentence, is_ornament
 
 _NUM_CHARS_AT_END = 60
+_MAX_ORNAMENT_PIECES = 20
 
 
 class BlockText:
@@ -21,8 +22,12 @@ class BlockText:
         """The pieces of the source, and where each begins."""
         self.number = ""
         """A list item's number, which waits for the item's text."""
+        self.ends_ornament = False
+        """Whether it ends with a line that is an ornament and nothing else."""
         self._pieces: list[tuple[str, bool]] = []
         self._begins_cell = False
+        self._joint: int | None = None  # where a drop cap ends whose word may go on after white space
+        self._line = (0, 0, 0)  # how many pieces and texts stand before the line at hand, and the place they end at
 
     def add(self, raw: str, position: int) -> bool:
         """Add a piece of the source; False when nothing of it is visible."""
@@ -32,6 +37,10 @@ class BlockText:
             return False
         start = position + len(raw) - len(raw.lstrip(BLANK))
         self._lead_in(raw)
+        if self._joint is not None and visible[0].islower():
+            del self._pieces[self._joint :]
+            raw = raw.lstrip(BLANK)
+        self._joint = None
         self._pieces.append((raw, False))
         self.texts.append((visible, start))
         self._stretch(start, start + len(visible))
@@ -40,6 +49,7 @@ class BlockText:
     def put_in(self, text: str, position: int) -> None:
         """Add words that the source doesn't hold, where they are heard in its place."""
         self._lead_in(text)
+        self._joint = None
         self._pieces.append((text, True))
         self._stretch(position, position)
 
@@ -50,12 +60,27 @@ class BlockText:
         """What comes next is set apart by a space."""
         self._pieces.append((" ", False))
 
+    def part_lines(self) -> None:
+        """The same where a line ends, which may hold an ornament and nothing else."""
+        self.part()
+        pieces = self._pieces[self._line[0] :]
+        is_short = len(pieces) <= _MAX_ORNAMENT_PIECES
+        self.ends_ornament = is_short and is_ornament(clean("".join(raw for raw, _ in pieces)))
+        if not self.ends_ornament:  # an ornament may take several lines
+            self._line = (len(self._pieces), len(self.texts), self.last)
+
+    def expect_rest(self) -> None:
+        """A drop cap ends here: the word goes on after white space too, if a small letter follows."""
+        self._joint = len(self._pieces)
+
     def begin_cell(self) -> None:
         self._begins_cell = self.first is not None
 
     def end_row(self) -> None:
         text = self.at_end().rstrip()
-        if self.first is not None and not ends_sentence(text) and not text.endswith((",", ";", ":", ".")):
+        if self.first is None or is_ornament(text):
+            return
+        if not ends_sentence(text) and not text.endswith((",", ";", ":", ".")):
             self._pieces.append((".", True))
 
     def trim(self) -> None:
@@ -68,6 +93,22 @@ class BlockText:
         self._pieces[-1] = (self._pieces[-1][0][:-1], False)
         self.texts[-1] = (self.texts[-1][0][:-1], self.texts[-1][1])
         self.last = max(self.last, end)
+
+    def cut_ornament(self) -> BlockText | None:
+        """Take the last line away if it is an ornament below a line of text."""
+        num_pieces, num_texts, last = self._line
+        pieces = self._pieces[num_pieces:]
+        if not num_texts or any(is_added for _, is_added in pieces) or len(pieces) > _MAX_ORNAMENT_PIECES:
+            return None
+        if not is_ornament(clean("".join(raw for raw, _ in pieces))):
+            return None
+        line = BlockText()
+        line._pieces, line.texts, line.has_hole = pieces, self.texts[num_texts:], self.has_hole
+        line.first, line.last = line.texts[0][1], self.last
+        del self._pieces[num_pieces:], self.texts[num_texts:]
+        self.last = last
+        self._line = (0, 0, 0)
+        return line
 
     def at_end(self) -> str:
         """The last characters."""
@@ -85,6 +126,7 @@ class BlockText:
         self._pieces.clear()
         self.texts.clear()
         self.first, self.last, self.has_hole = None, 0, False
+        self._joint, self._line, self.ends_ornament = None, (0, 0, 0), False
 
     def _lead_in(self, text: str) -> None:
         if self.number:

@@ -28,14 +28,15 @@ def read_docx(path: Path, reading: Reading) -> Book:
     with Archive(path, "a Word document") as archive:
         builder = _build(archive)
         fields = _read_core(archive)
-    document = read_tree(builder.root, path.name, reads_notes=reading.notes != "skip")
+    language = fields.get("language") or builder.language
+    document = read_tree(builder.root, path.name, reads_notes=reading.notes != "skip", language=language)
     titles = builder.titles
     return make_book(
         document,
         reading,
         title=fields.get("title") or (titles[0] if len(titles) == 1 else ""),
         authors=tuple(name for name in map(clean, fields.get("creator", "").split(";")) if name),
-        language=fields.get("language") or builder.language,
+        language=language,
         publisher=fields.get("publisher", ""),
     )
 

@@ -10,8 +10,10 @@ from lxml import etree
 from pipeline.errors import ManuscriptError
 from pipeline.manuscript.archive import Archive, join_href
 from pipeline.manuscript.book import Block, Book, LeftOut
-from pipeline.manuscript.chapters import Entry, Place, divide
+from pipeline.manuscript.chapters import divide
 from pipeline.manuscript.document import Document
+from pipeline.manuscript.encoding import decode_text
+from pipeline.manuscript.entries import Entry, Place
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.markup import parse_markup, parse_xml
@@ -44,6 +46,7 @@ def read_epub(path: Path, reading: Reading) -> Book:
         package = read_package(archive)
         nav = next((item for item in package.items.values() if "nav" in item.properties and item.name), None)
         contents = _read_contents(package, archive, nav)
+        _mend_linear(package, contents, archive)
         spine = _Spine(package, archive, nav, reading)
         documents, left_out = spine.read()
         leave_out_boilerplate(documents)
@@ -73,7 +76,8 @@ def _first(values: list[str]) -> str:
 
 def _read_contents(package: Package, archive: Archive, nav: Item | None) -> _Contents:
     contents = _Contents()
-    root = parse_markup(archive.read(nav.name), f"{archive.path}: {nav.name}") if nav else None
+    language = _first(read_metadata(package, "language"))
+    root = parse_markup(archive.read(nav.name), f"{archive.path}: {nav.name}", language) if nav else None
     if nav and root is not None:
         landmarks = [(nav.name, kind, href) for kind, href in read_landmarks(root)]
         contents = _Contents(nav.name, read_nav(root), landmarks)
@@ -88,6 +92,18 @@ def _read_contents(package: Package, archive: Archive, nav: Item | None) -> _Con
     return contents
 
 
+def _mend_linear(package: Package, contents: _Contents, archive: Archive) -> None:
+    """Read what is marked as not linear, where the contents list more of that than of the rest, or there is no rest."""
+    is_linear = {item.name: is_linear for item, is_linear in package.spine}
+    joined = [join_href(contents.base, entry.href) for entry in contents.entries if entry.href]
+    listed = {archive.find(place[0]) for place in joined if place} & is_linear.keys()
+    num_linear = sum(is_linear[name] for name in listed if name)
+    if any(is_linear.values()) and 2 * num_linear >= len(listed):
+        return
+    package.spine = [(item, True) for item, _ in package.spine]
+    package.notes.append('The spine says of most chapters that they are outside of it (linear="no"); all are read.')
+
+
 class _Spine:
     """Reads the files of the spine, and lists the text of all others."""
 
@@ -99,6 +115,7 @@ class _Spine:
         self._trees: dict[str, etree._Element] = {}
         self._notes: dict[str, list[Block]] = {}
         """Notes in files that are not in the reading order."""
+        self._language = _first(read_metadata(package, "language"))
         self._num_bytes = 0
         self.sources: dict[str, Source] = {}
         """The texts of all files that were read or listed."""
@@ -121,7 +138,8 @@ class _Spine:
                 if not reason:
                     documents.append(Document(item.name))
                 continue
-            document = read_tree(root, item.name, notes, wardrobe.styles_of(root, item.name), self._reads_notes, reason)
+            styles = wardrobe.styles_of(root, item.name)
+            document = read_tree(root, item.name, notes, styles, self._reads_notes, reason, self._language)
             self.sources[item.name] = document.source
             self._package.notes += document.faults
             if reason:
@@ -140,7 +158,7 @@ class _Spine:
             raise ManuscriptError(
                 f"{self._archive.path} holds more text than any book does; check that it is the right file."
             )
-        root = parse_markup(data, f"{self._archive.path}: {item.name}")
+        root = parse_markup(data, f"{self._archive.path}: {item.name}", self._language)
         if root is not None:
             self._trees[item.name] = root
         elif is_read:
@@ -163,7 +181,7 @@ class _Spine:
         if resolved is None:
             return None
         data = self._archive.read(resolved[0])
-        return resolved[0], data.decode("utf-8-sig", errors="replace")
+        return resolved[0], decode_text(data)
 
 
 def _find_place(base: str, href: str, documents: list[Document], archive: Archive) -> tuple[Place | None, str, str]:

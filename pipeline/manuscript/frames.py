@@ -42,6 +42,8 @@ class Frame:
     note: str = ""  # key of the note it lies in
     list_style: str = ""
     numbering: Numbering | None = None
+    is_unseen: bool = False  # left out for its visibility, which something within may have again
+    is_initial: bool = False
     is_block: bool = True
     is_line: bool = False
     has_line_spans: bool = False
@@ -70,6 +72,7 @@ class Frame:
             self.note,
             self.list_style,
             self.numbering,
+            is_unseen=self.is_unseen,
             matter=self.matter,
         )
 

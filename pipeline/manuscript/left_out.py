@@ -1,4 +1,7 @@
-"""What of a marked-up text is not read aloud, and why."""
+"""What of a marked-up text is not read aloud, and why.
+
+Attributes are no text: a picture's `alt` is neither read nor listed, unless it is the letter of a drop cap.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 
 from lxml import etree
 
-from pipeline.manuscript.markup import local_name
+from pipeline.manuscript.markup import OPS, local_name
 from pipeline.manuscript.prose import clean
 
 LEFT_OUT = "{urn:render-book}left-out"
@@ -78,6 +81,8 @@ def reason_to_leave_out(element: etree._Element, tag: str, types: frozenset[str]
     """Why an element isn't read aloud, or an empty string. Notes and style sheets have a say of their own."""
     if tag in _BY_TAG:
         return _BY_TAG[tag]
+    if tag == "case" and isinstance(element.tag, str) and OPS in element.tag:
+        return "alternative for other readers"  # of an epub:switch, whose default is read
     if tag == "dialog" and element.get("open") is None:
         return "hidden text"
     if not element.attrib:

@@ -44,7 +44,8 @@ def read_markdown(name: str, data: bytes, reading: Reading) -> Book:
     Raises `ManuscriptError` when embedded HTML is nested too deep to read.
     """
     root, fields = render_markdown(decode_text(data), name)
-    document = read_tree(root, name, reads_notes=reading.notes != "skip")
+    language = "".join(_texts(fields.get("lang") or fields.get("language"))[:1])
+    document = read_tree(root, name, reads_notes=reading.notes != "skip", language=language)
     leave_out_boilerplate([document])
     top = [document.blocks[block].text for block, level in document.levels.items() if level == 1]
     titles = _texts(fields.get("title"))
@@ -53,7 +54,7 @@ def read_markdown(name: str, data: bytes, reading: Reading) -> Book:
         reading,
         title=titles[0] if titles else top[0] if len(top) == 1 else "",
         authors=tuple(_texts(fields.get("author") or fields.get("authors") or fields.get("creator"))),
-        language="".join(_texts(fields.get("lang") or fields.get("language"))[:1]),
+        language=language,
         publisher="".join(_texts(fields.get("publisher"))[:1]),
         date="".join(_texts(fields.get("date"))[:1]),
     )

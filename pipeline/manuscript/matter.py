@@ -122,6 +122,13 @@ _WEAK = re.compile(
     r"|printed in|work of fiction|moral rights?|creative commons|public domain",
     re.IGNORECASE,
 )
+_LEGAL = re.compile(
+    r"\b(?:fictitious|coincidental|living or dead|written permission|permission|reproduced|publishers?|trademarks?"
+    r"|liability|catalogue record|first edition|cover (?:art|by|design|illustration|image|photo)|typeset|licen[cs]ed?"
+    r"|third.party)\b",
+    re.IGNORECASE,
+)
+"""What the sentences of a copyright page say besides."""
 _TITLE_WORDS = frozenset(
     [
         "a",
@@ -147,6 +154,7 @@ _MAX_PAGE_CHARS = 12_000
 _MAX_COPYRIGHT_CHARS = 6_000
 _MAX_TITLE_PAGE_CHARS = 400
 _MIN_LINKS = 3
+_MIN_SENTENCE_CHARS = 40
 _MAX_PROSE_SHARE = 0.4
 
 
@@ -167,10 +175,13 @@ class Page:
 
 def tell_matter(page: Page, book_title: str = "", authors: Sequence[str] = ()) -> tuple[str, str]:
     """What front or back matter a chapter is, and by what it is known; empty strings for the body."""
-    if page.told and _may_be(page, page.told):
+    is_sure = page.told_by == "type" or page.told not in NOT_HEARD or not _is_story(page, page.told)
+    if page.told and _may_be(page, page.told) and is_sure:  # guides often name the first chapter a cover or contents
         return page.told, page.told_by
     title = page.title.casefold().strip(" .:")
     by_title = _BY_TITLE.get(title, "") or ("advertisement" if _ADVERTS.fullmatch(page.title.strip(" .:")) else "")
+    if by_title in NOT_HEARD and _is_story(page, by_title):
+        by_title = ""
     if by_title and _may_be(page, by_title) and (page.place or by_title not in NOT_HEARD or by_title in _LISTS):
         return by_title, "title"
     by_shape = _by_shape(page, book_title, authors) if page.place else ""
@@ -193,7 +204,8 @@ def _by_shape(page: Page, book_title: str, authors: Sequence[str]) -> str:
     num_chars = sum(map(len, texts))
     if not texts:
         return ""
-    if page.num_linked >= 0.8 * num_chars - 20 and len(texts) > _MIN_LINKS and not any(map(_is_prose, texts)):
+    is_linked = page.num_linked >= max(0.8 * num_chars - 20, num_chars / 2)
+    if is_linked and len(texts) > _MIN_LINKS and not any(map(_is_prose, texts)):
         return "table of contents"
     if _ADVERTS.fullmatch(texts[0]) or texts[0].casefold().strip(" .:") == "by the same author":
         return "advertisement" if num_chars <= _MAX_PAGE_CHARS else ""
@@ -201,12 +213,28 @@ def _by_shape(page: Page, book_title: str, authors: Sequence[str]) -> str:
 
 
 def _copyright_page(texts: Sequence[str], num_chars: int) -> str:
+    """A story in which somebody says "all rights reserved" is none: most of its sentences say other things."""
     whole = "\n".join(texts) if num_chars <= _MAX_COPYRIGHT_CHARS else ""
     num_signs = len({found[0].casefold() for found in _WEAK.finditer(whole)})
-    prose = sum(len(text) for text in texts if len(text) > 150 and not _STRONG.search(text) and not _WEAK.search(text))
-    if _STRONG.search(whole) and (num_signs > 0 or num_chars <= 600) and prose <= _MAX_PROSE_SHARE * num_chars:
-        return "copyright page"
-    return ""
+    if not _STRONG.search(whole) or (num_signs == 0 and num_chars > 600):
+        return ""
+    prose = sum(len(text) for text in texts if _tells_a_story(text))
+    return "copyright page" if prose <= _MAX_PROSE_SHARE * num_chars else ""
+
+
+def _is_story(page: Page, matter: str) -> bool:
+    """Whether a chapter that is called like matter ("Index", "Cover") is told in sentences all the same."""
+    texts = [block.text for block in page.blocks if block.text and block.kind is not Kind.HEADING]
+    num_chars = sum(map(len, texts))
+    if matter == "advertisement" or num_chars <= (300 if matter in _LISTS else 1500) or page.num_linked > num_chars / 4:
+        return False
+    story = [text for text in texts if _tells_a_story(text) and sum(map(str.isdigit, text)) < len(text) / 20]
+    return sum(map(len, story)) > 0.6 * num_chars
+
+
+def _tells_a_story(text: str) -> bool:
+    is_sentence = len(text) > _MIN_SENTENCE_CHARS and ends_sentence(text)
+    return (is_sentence or len(text) > 150) and not any(sign.search(text) for sign in (_STRONG, _WEAK, _LEGAL))
 
 
 def _title_page(texts: Sequence[str], num_chars: int, book_title: str, authors: Sequence[str]) -> str:

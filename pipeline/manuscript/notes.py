@@ -22,20 +22,24 @@ from pipeline.manuscript.left_out import (
     visible_text,
 )
 from pipeline.manuscript.markup import local_name, types_of
+from pipeline.manuscript.note_shapes import (
+    BACK_LABELS,
+    are_labels,
+    begins_block,
+    has_blocks,
+    is_first_in_item,
+    is_named_note,
+    names_at,
+)
 
 Resolve = Callable[[str, str], tuple[str, str] | None]
 """From a file and an href in it to the file and fragment it means; None when it leads outside."""
 _Target = tuple[str, str]
 
 _NOTES_TITLE = re.compile(r"(?:foot|end)?\s?notes?(?: (?:to|on) .{1,60})?[.:]?", re.IGNORECASE)
-_NOTE_NAME = re.compile(r"[_-]?(?:foot|end)?(?:note|ftn|edn|fn|en)[_-]?\d+", re.IGNORECASE)
-_BACK = frozenset("↩↩︎↑^←⤴") | frozenset(["back", "return", "back to text", "go back", "return to text"])
 _CONTAINERS = frozenset(["body", "html", "section", "article", "main", "ol", "ul", "dl", "table", "tbody"])
-_OPENING = " \t\r\n\u00a0[("
-_BETWEEN_LABELS = _OPENING + "]),.;"
 _MAX_LABEL_CHARS = 12
 _MIN_NOTE_CHARS = 3
-_MAX_BLANK_SIBLINGS = 20
 _MAX_LINKS_BACK = 20
 
 
@@ -102,7 +106,7 @@ class _Finder:
                 text = visible_text(link)[0] if is_typed or len(link) < 5 else ""
                 if not is_typed and not (len(text) <= _MAX_LABEL_CHARS and MARK.fullmatch(text)):
                     continue
-                if not is_typed and _begins_block(link):
+                if not is_typed and begins_block(link):
                     continue
                 target = self._resolve(file, href) or ("", "")
                 candidates.append(_Candidate(file, link, text, target, is_typed or is_note_mark(link)))
@@ -143,18 +147,18 @@ class _Finder:
                 return element
             if local_name(element) in HEADING_TAGS:
                 return None
-        if local_name(target) not in BLOCKS and not _begins_block(target):
+        if local_name(target) not in BLOCKS and not begins_block(target):
             return None  # a place within a paragraph, such as the mark that a note leads back to
         block = target
         while local_name(block) not in BLOCKS and block.getparent() is not None:
             block = block.getparent()  # type: ignore[assignment]
-        if block is not target and local_name(block) in _CONTAINERS | {"div"} and _has_blocks(block):
+        if block is not target and local_name(block) in _CONTAINERS | {"div"} and has_blocks(block):
             block = next((item for item in target.itersiblings("*") if local_name(item) in BLOCKS), block)
-        elif local_name(block) == "p" and _is_first_in_item(block):
+        elif local_name(block) == "p" and is_first_in_item(block):
             block = block.getparent()  # type: ignore[assignment]
         if local_name(block) in ("td", "th") and (parent := block.getparent()) is not None:
             block = parent
-        if (around := block.getparent()) is not None and _is_named_note(around, block):
+        if (around := block.getparent()) is not None and is_named_note(around, block):
             block = around
         if local_name(block) in _CONTAINERS or local_name(block) in HEADING_TAGS:
             return None
@@ -165,7 +169,8 @@ class _Finder:
         links = self._links_back(candidate, body)
         if not candidate.is_sure:
             target = self._elements.get(candidate.target)
-            is_mark = target is not None and self._is_in_prose(candidate.link) and _are_labels(links, candidate)
+            is_label = are_labels(links, candidate.link, candidate.text)
+            is_mark = target is not None and is_label and self._is_in_prose(candidate.link)
             if not is_mark or body is None or not self._says_something(body, links):
                 return
         elif body is None and candidate.target in self._elements and "noteref" not in types_of(candidate.link):
@@ -205,7 +210,7 @@ class _Finder:
         own = self._back_links[body]
         if not own:
             return []
-        names = _names_at(candidate.link)
+        names = names_at(candidate.link)
         links = [link for name in names for link in own.get((candidate.file, name), ())]
         return links if len(links) <= _MAX_LINKS_BACK else []
 
@@ -246,7 +251,7 @@ class _Finder:
         around = body.getparent()
         if any(ancestor is around for ancestor in candidate.link.iterancestors("{*}ol", "{*}ul", "{*}dl", "{*}table")):
             return False
-        return candidate.is_sure or _are_labels(self._links_back(candidate, body), candidate)
+        return candidate.is_sure or are_labels(self._links_back(candidate, body), candidate.link, candidate.text)
 
     def _settle_containers(self, bodies: list[etree._Element]) -> None:
         """A list in which two notes or more lie below a heading "Notes", or nothing else lies, is all notes."""
@@ -287,79 +292,6 @@ class _Finder:
         for body in self._notes.bodies:
             for link in body.iter("{*}a"):
                 text = visible_text(link)[0] if len(link) < 5 else ""
-                is_back = text.lower() in _BACK or not types_of(link).isdisjoint(("backlink", "referrer"))
+                is_back = text.lower() in BACK_LABELS or not types_of(link).isdisjoint(("backlink", "referrer"))
                 if is_back and link not in self._notes.marks:
                     self._notes.labels.add(link)
-
-
-def _has_blocks(element: etree._Element) -> bool:
-    return any(local_name(child) in BLOCKS for child in element.iterchildren("*"))
-
-
-def _are_labels(links: list[etree._Element], candidate: _Candidate) -> bool:
-    """Whether a link back is the label with which a note begins, or says that it leads back.
-
-    References to and fro ("see 2", "see 1") are none, nor is what stands apart from the text unless the label is its
-    own.
-    """
-    before = candidate.link.getprevious()
-    parent = candidate.link.getparent()
-    lead = before.tail if before is not None else parent.text if parent is not None else ""
-    is_apart = (lead or "")[-1:].isspace()
-    for link in links:
-        text = visible_text(link)[0]
-        is_label = _begins_block(link) and (not is_apart or text.strip("[]() .") == candidate.text.strip("[]() ."))
-        if is_label or text.lower() in _BACK:
-            return True
-    return False
-
-
-def _is_named_note(around: etree._Element, block: etree._Element) -> bool:
-    """Whether a division that a note's first paragraph begins is that note by its name: `<div id="ftn1">`."""
-    return (
-        local_name(around) == "div"
-        and _NOTE_NAME.fullmatch(around.get("id") or "") is not None
-        and next(around.iterchildren("*"), None) is block
-    )
-
-
-def _is_first_in_item(block: etree._Element) -> bool:
-    parent = block.getparent()
-    return (
-        parent is not None
-        and local_name(parent) in ("li", "dd", "td")
-        and next(parent.iterchildren("*"), None) is block
-    )
-
-
-def _names_at(link: etree._Element) -> list[str]:
-    """The ids by which a note can lead back to its mark: the link's own, and of what touches or holds it."""
-    nodes = [link, *link.iterchildren("*")]
-    for node in link.iterancestors():
-        nodes.append(node)
-        if local_name(node) in BLOCKS:
-            break
-    previous = next(link.itersiblings("*", preceding=True), None)
-    if previous is not None and not (previous.tail or "").strip():
-        nodes.append(previous)
-    names = [node.get(name) for node in nodes for name in ("id", "name")]
-    return list(dict.fromkeys(name for name in names if name))
-
-
-def _may_lead(text: str) -> bool:
-    """Whether a piece may stand before a note's label: nothing, or another label."""
-    return not text or MARK.fullmatch(text) is not None
-
-
-def _begins_block(link: etree._Element) -> bool:
-    """Whether nothing but brackets comes before a link in its block: it is a note's label, not a mark."""
-    node = link
-    while local_name(node) not in BLOCKS and (parent := node.getparent()) is not None:
-        for number, item in enumerate(node.itersiblings(preceding=True)):
-            text = visible_text(item)[0].strip(_OPENING) if len(item) < 5 else "…"
-            if number >= _MAX_BLANK_SIBLINGS or (item.tail or "").strip(_BETWEEN_LABELS) or not _may_lead(text):
-                return False
-        if (parent.text or "").strip(_OPENING):
-            return False
-        node = parent
-    return True

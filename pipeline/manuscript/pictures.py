@@ -11,23 +11,42 @@ from pipeline.manuscript.markup import local_name
 from pipeline.manuscript.prose import BLANK, clean
 
 _INITIAL = re.compile(
-    r"drop[-_]?(?:cap|letter|initial)|initial[-_]?(?:cap|letter)?\b|^dc$|lettrine|versal", re.IGNORECASE
+    r"drop[-_]?(?:cap|letter|initial)|^drop$|initial[-_]?(?:cap|letter)?\b|first[-_]?(?:letter|char)\b|^dc$|lettrine|versal",
+    re.IGNORECASE,
 )
 _LETTER = re.compile(r"[“‘\"'«¿¡]?[^\W\d_]")
+_WORDS_OF_A_LETTER = {"": "AIO", "en": "AIO", "de": "O", "fr": "AÀÔOY"}
 _MAX_INITIAL_CHARS = 3
 
 
-def is_initial(element: etree._Element) -> bool:
-    """Whether an element holds a drop cap and nothing else, so that its word goes on after it."""
-    name = element.get("class") if element.attrib else None
-    if not name or not any(_INITIAL.search(word) for word in name.split()):
+def is_initial(element: etree._Element, floats: bool) -> bool:
+    """Whether an element holds a drop cap and nothing else, so that its word goes on after it.
+
+    It is known by its class, or by the one letter in it if it floats at the head of a block.
+    """
+    name = (element.get("class") or "") if element.attrib else ""
+    is_named = any(_INITIAL.search(word) for word in name.split())
+    if not is_named and not floats:
         return False
-    num_chars = 0
-    for text in element.itertext():
-        num_chars += len(text.strip())
-        if num_chars > _MAX_INITIAL_CHARS:
+    text = ""
+    for piece in element.itertext():
+        text += str(piece).strip()
+        if len(text) > _MAX_INITIAL_CHARS:
             return False
-    return num_chars > 0
+    return bool(text) and (is_named or (_LETTER.fullmatch(text) is not None and _begins_block(element)))
+
+
+def _begins_block(element: etree._Element) -> bool:
+    parent = element.getparent()
+    if local_name(element) in BLOCKS or parent is None:
+        return True
+    return element.getprevious() is None and not (parent.text or "").strip()
+
+
+def stands_alone(text: str, language: str) -> bool:
+    """Whether a drop cap at the end of a text may be a word of its own, before white space."""
+    words = _WORDS_OF_A_LETTER.get(language)
+    return words is None or text.rstrip()[-1:] in words
 
 
 def initial_of(picture: etree._Element) -> str:

@@ -16,8 +16,10 @@ from lxml import etree
 from pipeline.errors import UnaccountedError
 from pipeline.manuscript.book import Block, Book, LeftOut, Span
 from pipeline.manuscript.prose import clean
+from pipeline.manuscript.soup import flat_text
 
 _EXCERPT = 40
+_MAX_LETTERS_LOST = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,27 @@ def source_of_tree(root: etree._Element) -> Source:
             pieces.append(raw)
             position += len(raw)
     return Source("".join(pieces), starts)
+
+
+def check_parsed(source: str, root: etree._Element | None, name: str) -> None:
+    """Check that a tree made of faulty markup has as many letters as the file has outside its tags.
+
+    Raises `UnaccountedError` where text is lost, or markup taken for text.
+    """
+    num_found = sum(_count_letters(node, root) for node in (root.iter() if root is not None else ()))
+    num_there = sum(map(str.isalnum, flat_text(source)))
+    if abs(num_there - num_found) > max(_MAX_LETTERS_LOST, num_there // 100):
+        raise UnaccountedError(
+            f"{name} has faulty markup, in which {num_there} letters are found in one way and {num_found} in another, "
+            "so that text might be lost; open it in an EPUB or HTML editor and save it."
+        )
+
+
+def _count_letters(node: etree._Element, root: etree._Element | None) -> int:
+    """The letters and digits of a node's own text and those after it."""
+    is_text = isinstance(node.tag, str) and node.tag not in ("script", "style")
+    text = (node.text or "") if is_text else ""
+    return sum(map(str.isalnum, text + ((node.tail or "") if node is not root else "")))
 
 
 def check_reading(book: Book, sources: Mapping[str, Source], name: str) -> None:

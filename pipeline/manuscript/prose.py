@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 _CONTROLS = "".join(char for char in map(chr, range(0x20)) if not char.isspace())
-INVISIBLE = "\u00ad\u200b\u2060\ufeff" + _CONTROLS
+_DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+INVISIBLE = "\u00ad\u200b\u2060\ufeff" + _DIRECTIONS + _CONTROLS
 BLANK = INVISIBLE + "".join(char for char in map(chr, range(0x3001)) if char.isspace())
 _VISIBLE = {ord(char): None for char in INVISIBLE} | {
     0xFB00: "ff",
@@ -18,14 +19,16 @@ _VISIBLE = {ord(char): None for char in INVISIBLE} | {
     0xFB06: "st",
 }
 _SPEECH = frozenset("!?¡¿\"'“”‘’„‚«»‹›「」『』！？")
-_OH_NO_OH = re.compile(r"[\W_]*o[0Oo]o[\W_]*")
+_OH_NO_OH = re.compile(
+    r"[\W_]*o[0Oo]o[\W_]*|(?P<sign>[-–—~•*=+])+ ?[oO0] ?(?P=sign)+|[oO0](?:[ ~•*-]+[oO0]){2,}|[oO]{2}0+[oO]{2}"
+)
 _CROSSES = re.compile(r"x(?:\s+x){2,}|X(?:\s+X){2,}")
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _MAX_TITLE_WORDS = 8
 
 
 def clean(raw: str) -> str:
-    """The visible characters: white space collapsed, soft hyphens and joiners dropped, ligatures opened."""
+    """The visible characters: white space collapsed, soft hyphens, joiners and directions dropped, ligatures opened."""
     return " ".join(raw.translate(_VISIBLE).split())
 
 

@@ -43,7 +43,12 @@ def _find_scheme(archive: Archive) -> str:
     if archive.find("META-INF/sinf.xml"):
         return "Apple FairPlay"
     if rights := archive.find("META-INF/rights.xml"):
-        return _named_in(archive.read(rights)) or "Adobe ADEPT"
+        data = archive.read(rights)
+        root = parse_xml(data)
+        if data.strip() and (
+            root is None or len(root.findall("*")) or (root.text or "").strip()
+        ):  # an empty one grants nothing
+            return _named_in(data) or "Adobe ADEPT"
     encryption = archive.find("META-INF/encryption.xml")
     data = archive.read(encryption) if encryption else b""
     root = parse_xml(data)

@@ -1,9 +1,8 @@
 """What style sheets say of text that is heard: whether it shows, stands in a block of its own, and how lists count.
 
-Covered are selectors of tags, classes, ids, attributes, `:not()` and `:first-child`, joined by descendant, child and
-next-sibling combinators, with specificity, order and `!important`. Rules with any other selector, and rules for other
-media than the screen or with conditions (`@media (min-width: …)`, `@supports`), are
-passed over: what they hide is read.
+Specificity, order and `!important` are heeded. Rules with a selector that isn't covered (see `selectors`), and rules
+for other media than the screen or with conditions (`@media (min-width: …)`, `@supports`), are passed over: what they
+hide is read.
 """
 
 from __future__ import annotations
@@ -11,37 +10,38 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 import tinycss2
-from cssselect import SelectorError
-from cssselect import parse as parse_selectors
-from cssselect.parser import Attrib, Class, CombinedSelector, Element, Hash, Negation, Pseudo
 from lxml import etree
 
-from pipeline.manuscript.markup import OPS, local_name
+from pipeline.manuscript.markup import local_name
+from pipeline.manuscript.selectors import MAX_SELECTOR_CHARS, Selector, read_selectors
 
 _PROPERTIES = ("display", "visibility", "float", "list-style")
-_NAMESPACES = {"epub": OPS, "xml": "http://www.w3.org/XML/1998/namespace"}
 _SCREEN = frozenset(["", "all", "screen", "only screen", "only all", "not print"])
 _LONG_NUMBER = re.compile(r"\d{1000,}")
 """Python makes no number of more than 4300 digits, nor does a browser."""
 _MAX_SHEET_CHARS = 400_000
-_MAX_SELECTOR_CHARS = 1000
 _MAX_IMPORTS = 8
 _MAX_TESTS = 1_000_000
 
 Load = Callable[[str], tuple[str, str] | None]
 """From an href to what names the sheet, and its text; None where there is none."""
-_Test = Callable[[etree._Element], bool]
 
 
 class Look(NamedTuple):
-    """How an element shows. `display` and `list_style` are empty where nothing is said."""
+    """How an element shows. `display`, `list_style` and `visibility` are empty where nothing is said.
+
+    What is hidden hides all within it; what isn't visible only what doesn't say otherwise.
+    """
 
     is_hidden: bool = False
     display: str = ""
     list_style: str = ""
+    visibility: str = ""
+    floats: bool = False
 
 
 _PLAIN = Look()
@@ -49,12 +49,7 @@ _PLAIN = Look()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`key` is what its rightmost compound must have: a class (".x"), an id ("#x"), a tag, or anything ("*")."""
-
-    key: str
-    compounds: tuple[tuple[str, tuple[_Test, ...]], ...]
-    """From right to left, each with the combinator that stands to its right; the first has none."""
-    specificity: tuple[int, int, int]
+    selector: Selector
     declarations: tuple[tuple[str, str, bool], ...]
     """Property, value in lower case, and whether it is `!important`."""
 
@@ -73,7 +68,7 @@ class Styles:
         styles = cls()
         rules = (rule for sheet in sheets for rule in sheet)
         for order, rule in enumerate(rules):
-            styles._by_key.setdefault(rule.key, []).append((order, rule))
+            styles._by_key.setdefault(rule.selector.key, []).append((order, rule))
         return styles
 
     def look(self, element: etree._Element, tag: str) -> Look:
@@ -87,17 +82,23 @@ class Styles:
         best: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]] = {}
         for key in dict.fromkeys(keys) if self.num_tests_left > 0 else ():
             for order, rule in self._by_key.get(key, ()):
-                if self.num_tests_left > 0 and self._matches(rule, element):
+                if self.num_tests_left > 0 and self._matches(rule.selector, element):
                     for name, value, is_important in rule.declarations:
-                        _offer(best, name, value, (is_important, False, rule.specificity, order))
+                        _offer(best, name, value, (is_important, False, rule.selector.specificity, order))
         for name, value, is_important in inline:
             _offer(best, name, value, (is_important, True, (0, 0, 0), 0))
         return _look({name: value for name, (_, value) in best.items()}) if best else _PLAIN
 
-    def _matches(self, rule: Rule, element: etree._Element) -> bool:
+    def show_within(self, element: etree._Element) -> bool:
+        """Whether something in an element that isn't visible itself is visible all the same."""
+        return any(
+            self.look(inner, local_name(inner)).visibility == "visible" for inner in element.iterdescendants("*")
+        )
+
+    def _matches(self, selector: Selector, element: etree._Element) -> bool:
         """From right to left, with all elements a compound may stand for at once: linear in depth and compounds."""
         current = [element]
-        for combinator, tests in rule.compounds:
+        for combinator, tests in selector.compounds:
             if combinator == " ":
                 current = list(
                     current[0].iterancestors()
@@ -110,6 +111,9 @@ class Styles:
                     for node in current
                     if (previous := next(node.itersiblings("*", preceding=True), None)) is not None
                 ]
+            elif combinator == "~":
+                before = (previous for node in current for previous in node.itersiblings("*", preceding=True))
+                current = list(dict.fromkeys(islice(before, max(0, self.num_tests_left))))
             self.num_tests_left -= len(current)
             current = [node for node in current if all(test(node) for test in tests)]
             if not current:
@@ -118,7 +122,7 @@ class Styles:
 
     def _read_inline(self, style: str) -> tuple[tuple[str, str, bool], ...]:
         if style not in self._inline:
-            is_telling = len(style) <= _MAX_SELECTOR_CHARS and any(name in style.lower() for name in _PROPERTIES)
+            is_telling = len(style) <= MAX_SELECTOR_CHARS and any(name in style.lower() for name in _PROPERTIES)
             nodes = (
                 tinycss2.parse_blocks_contents(_LONG_NUMBER.sub("0", style), skip_comments=True, skip_whitespace=True)
                 if is_telling
@@ -140,10 +144,11 @@ def _offer(
 
 def _look(values: dict[str, str]) -> Look:
     display = values.get("display", "")
-    is_hidden = display == "none" or values.get("visibility") in ("hidden", "collapse")
-    if values.get("float", "none") != "none" and display != "none":
+    is_hidden = display == "none"
+    floats = values.get("float", "none") != "none"
+    if floats and not is_hidden:
         display = ""  # a drop cap is a floating block
-    return Look(is_hidden, display, values.get("list-style", ""))
+    return Look(is_hidden, display, values.get("list-style", ""), values.get("visibility", ""), floats)
 
 
 def read_sheet(css: str, load: Load | None = None, num_imports: int = 0) -> list[Rule]:
@@ -167,7 +172,8 @@ def _read_rules(nodes: Iterable[tinycss2.ast.Node], rules: list[Rule], load: Loa
         if node.type == "qualified-rule":
             contents = tinycss2.parse_blocks_contents(node.content, skip_comments=True, skip_whitespace=True)
             if declarations := _declarations(contents):
-                rules += _rules(tinycss2.serialize(node.prelude).strip(), declarations)
+                selectors = read_selectors(tinycss2.serialize(node.prelude).strip())
+                rules += [Rule(selector, declarations) for selector in selectors]
         elif node.type == "at-rule" and node.lower_at_keyword == "media" and node.content is not None:
             if shows_on_screen(tinycss2.serialize(node.prelude)):
                 inner = tinycss2.parse_rule_list(node.content, skip_comments=True, skip_whitespace=True)
@@ -200,98 +206,6 @@ def _declarations(nodes: Iterable[tinycss2.ast.Node]) -> tuple[tuple[str, str, b
         if name in _PROPERTIES and words:
             found.append((name, words[0], node.important))
     return tuple(found)
-
-
-def _rules(prelude: str, declarations: tuple[tuple[str, str, bool], ...]) -> list[Rule]:
-    if len(prelude) > _MAX_SELECTOR_CHARS:
-        return []
-    try:
-        selectors = parse_selectors(prelude)
-    except SelectorError:
-        return []
-    rules = []
-    for selector in selectors:
-        compiled = _compile(selector.parsed_tree) if selector.pseudo_element is None else None
-        if compiled:
-            rules.append(Rule(compiled[0], tuple(compiled[1]), selector.specificity(), declarations))
-    return rules
-
-
-def _compile(tree: object) -> tuple[str, list[tuple[str, tuple[_Test, ...]]]] | None:
-    """The key of the rightmost compound and all compounds; None for a selector that isn't covered."""
-    compounds: list[tuple[str, tuple[_Test, ...]]] = []
-    combinator, first_key = "", ""
-    while True:
-        right = tree.subselector if isinstance(tree, CombinedSelector) else tree
-        compound = _compile_compound(right)
-        if compound is None:
-            return None
-        first_key = first_key or compound[0]
-        compounds.append((combinator, compound[1]))
-        if not isinstance(tree, CombinedSelector):
-            return first_key, compounds
-        combinator, tree = tree.combinator, tree.selector
-        if combinator not in (" ", ">", "+"):
-            return None
-
-
-def _compile_compound(tree: object) -> tuple[str, tuple[_Test, ...]] | None:
-    tests: list[_Test] = []
-    key = "*"
-    while not isinstance(tree, Element):
-        if isinstance(tree, Class):
-            tests.append(_has_word("class", tree.class_name))
-            key = "." + tree.class_name
-        elif isinstance(tree, Hash):
-            tests.append(_has_value("id", tree.id))
-            key = "#" + tree.id if not key.startswith(".") else key
-        elif isinstance(tree, Attrib):
-            tests.append(_attribute_test(tree))
-        elif isinstance(tree, Pseudo) and tree.ident == "first-child":
-            tests.append(lambda element: next(element.itersiblings("*", preceding=True), None) is None)
-        elif isinstance(tree, Negation) and (inner := _compile_compound(tree.subselector)):
-            tests.append(lambda element, inner=inner[1]: not all(test(element) for test in inner))  # type: ignore[misc]
-        else:
-            return None
-        tree = tree.selector
-    if tree.element:
-        name = tree.element.lower()
-        tests.append(lambda element: local_name(element) == name)
-        key = name if key == "*" else key
-    return key, tuple(tests)
-
-
-def _has_word(name: str, word: str) -> _Test:
-    return lambda element: word in (element.get(name) or "").split()
-
-
-def _has_value(name: str, value: str) -> _Test:
-    return lambda element: element.get(name) == value
-
-
-def _attribute_test(tree: Attrib) -> _Test:
-    prefix, name = tree.namespace, tree.attrib
-    value = str(tree.value.value) if tree.value is not None else ""
-
-    def get(element: etree._Element) -> str | None:
-        if not prefix:
-            return element.get(name)
-        return element.get(f"{{{_NAMESPACES.get(prefix, prefix)}}}{name}") or element.get(f"{prefix}:{name}")
-
-    def test(element: etree._Element) -> bool:
-        found = get(element)
-        if found is None or tree.operator == "exists":
-            return found is not None
-        return {
-            "=": found == value,
-            "~=": value in found.split(),
-            "|=": found == value or found.startswith(value + "-"),
-            "^=": bool(value) and found.startswith(value),
-            "$=": bool(value) and found.endswith(value),
-            "*=": bool(value) and value in found,
-        }.get(tree.operator, False)
-
-    return test
 
 
 class Wardrobe:

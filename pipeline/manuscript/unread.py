@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 from pipeline.manuscript.protection import is_kindle_protected
@@ -62,7 +63,7 @@ def find_mismatch(path: Path, suffix: str) -> str:
         if found == _OLE and suffix == ".docx" and _ENCRYPTED_STREAM in file.read():
             return "is locked with a password; open it in Word and save it without one"
     if suffix in (".epub", ".docx"):
-        if found == "a zip archive":
+        if found == "a zip archive" or (not found and zipfile.is_zipfile(path)):  # one with junk before it, say
             return ""
         kind = "an EPUB" if suffix == ".epub" else "a Word document (.docx)"
         return f"is not {kind} but {found or 'something else'}; give it the suffix that it is, or get a fresh copy"

@@ -10,12 +10,11 @@ from pipeline.manuscript.book import Book
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.left_out import LEFT_OUT, visible_text
-from pipeline.manuscript.markup import local_name, parse_markup
+from pipeline.manuscript.markup import language_of, local_name, parse_markup
 from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Reading
 
-_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _SITE = re.compile(r"(?:The Project Gutenberg e-?(?:Book|text) of )?(.+?)(?:, by ([^,]+))?\.?", re.IGNORECASE)
 _CONTROLS = dict.fromkeys(["button", "select", "textarea", "datalist"], "control of a form") | {
     "noscript": "stand-in for a script"
@@ -42,9 +41,10 @@ def read_webpage(name: str, data: bytes, reading: Reading) -> Book:
 def read_page(root: etree._Element, name: str, reading: Reading) -> Book:
     """A tree as a whole book: its metadata are those of its head."""
     _mark_surroundings(root)
-    document = read_tree(root, name, reads_notes=reading.notes != "skip")
-    is_gutenberg = bool(leave_out_boilerplate([document]))
     meta = _read_meta(root)
+    language = language_of(root) or next(iter(meta.get("language", [])), "")
+    document = read_tree(root, name, reads_notes=reading.notes != "skip", language=language)
+    is_gutenberg = bool(leave_out_boilerplate([document]))
     title = next((visible_text(title)[0] for title in root.iter("{*}title")), "")
     authors = meta.get("author", [])
     if is_gutenberg and (found := _SITE.fullmatch(title)):
@@ -55,7 +55,7 @@ def read_page(root: etree._Element, name: str, reading: Reading) -> Book:
         reading,
         title=next(iter(meta.get("title", [])), title),
         authors=tuple(authors),
-        language=_language(root) or next(iter(meta.get("language", [])), ""),
+        language=language,
         publisher=next(iter(meta.get("publisher", [])), ""),
         date=next(iter(meta.get("date", [])), ""),
     )
@@ -71,13 +71,6 @@ def _mark_surroundings(root: etree._Element) -> None:
             reason = reason or _AROUND.get(local_name(element), "") or _AROUND.get(element.get("role") or "", "")
         if reason:
             element.set(LEFT_OUT, reason)
-
-
-def _language(root: etree._Element) -> str:
-    for element in (root, *root.iter("{*}body")):
-        if language := element.get("lang") or element.get(_XML_LANG):
-            return language.strip()
-    return ""
 
 
 def _read_meta(root: etree._Element) -> dict[str, list[str]]:

@@ -36,6 +36,24 @@ def test_items_that_are_not_linear_are_left_out_and_listed(tmp_path: Path) -> No
     assert left.span.file == "OPS/notes.xhtml"
 
 
+def test_a_spine_without_a_linear_item_is_read_all_the_same(tmp_path: Path) -> None:
+    pages = {"c1.xhtml": page("<p>Told.</p>"), "c2.xhtml": page("<p>And told.</p>")}
+    book = read_manuscript(epub(tmp_path, pages, package=opf(list(pages), linear=dict.fromkeys(pages, "no"))))
+    assert all_text(book) == "Told. And told."
+    assert "all are read" in book.notes[0]
+
+
+def test_chapters_that_the_contents_list_are_read_though_they_are_not_linear(tmp_path: Path) -> None:
+    pages = {
+        "cover.xhtml": page("<p>A Book</p>"),
+        "c1.xhtml": page("<p>Told.</p>"),
+        "c2.xhtml": page("<p>And told.</p>"),
+        "nav.xhtml": nav(lines(("Cover", "cover.xhtml"), ("One", "c1.xhtml"), ("Two", "c2.xhtml"))),
+    }
+    package = opf(list(pages), linear={"c1.xhtml": "no", "c2.xhtml": "no"})
+    assert kept_titles(read_manuscript(epub(tmp_path, pages, package=package))) == ["One", "Two"]
+
+
 @pytest.mark.parametrize(
     ("href", "member"),
     [
@@ -280,6 +298,67 @@ def test_the_epub_2_guide_names_matter_but_never_a_whole_book(tmp_path: Path) ->
     assert [chapter.reason for chapter in book.chapters] == ["title page, by its guide", ""]
 
 
+GUIDED = {
+    "guide": {"guide": '<reference type="index" href="x.xhtml"/><reference type="colophon" href="y.xhtml"/>'},
+    "landmarks": {"landmarks": "<li><a epub:type='index' href='x.xhtml'>I</a></li>"
+                  "<li><a epub:type='colophon' href='y.xhtml'>C</a></li>"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", GUIDED)
+def test_unlisted_back_matter_is_known_by_the_guide_alone(tmp_path: Path, where: str) -> None:
+    pages = {
+        "a.xhtml": page("<p>First.</p>"),
+        "b.xhtml": page("<p>Second.</p>"),
+        "x.xhtml": page("<p>Where things are</p><p>apple, 3</p>"),
+        "y.xhtml": page("<p>Set in Garamond.</p>"),
+        "nav.xhtml": nav(lines(("One", "a.xhtml"), ("Two", "b.xhtml")), GUIDED[where].get("landmarks", "")),
+    }
+    package = opf(list(pages), guide=GUIDED[where].get("guide", ""))
+    book = read_manuscript(epub(tmp_path, pages, package=package))
+    assert kept_titles(book) == ["One", "Two"]
+    assert [chapter.matter for chapter in book.chapters] == ["", "", "index", "colophon"]
+
+
+def test_matter_within_the_one_file_of_a_book(tmp_path: Path) -> None:
+    body = (
+        "<section epub:type='titlepage'><h1>A Book</h1><p>Some Press</p></section>"
+        "<section epub:type='dedication'><p>To the cat.</p></section>"
+        "<section epub:type='copyright-page'><p>Copyright. All rights reserved.</p></section>"
+        "<p>Before we begin.</p>"
+        "<section epub:type='chapter' id='a'><h1>One</h1><section epub:type='epigraph'><p>Motto.</p></section>"
+        "<p>First.</p></section>"
+        "<section epub:type='chapter' id='b'><h1>Two</h1><p>Second.</p></section>"
+        "<section epub:type='index'><h1>Index</h1><p>apple, 3</p></section>"
+        "<section epub:type='colophon'><p>Set in Garamond.</p></section>"
+    )
+    contents = nav(lines(("One", "a.xhtml#a"), ("Two", "a.xhtml#b")))
+    pages = {"a.xhtml": page(body), "nav.xhtml": contents}
+    book = read_manuscript(epub(tmp_path, pages))
+    dropped = [chapter.matter for chapter in book.chapters if not chapter.kept]
+    assert dropped == ["title page", "copyright page", "index", "colophon"]
+    assert [texts(chapter) for chapter in book.chapters if chapter.kept] == [
+        ["To the cat."],
+        ["Before we begin."],
+        ["One", "Motto.", "First."],
+        ["Two", "Second."],
+    ]
+
+
+def test_a_guide_names_matter_within_a_file_but_no_chapter(tmp_path: Path) -> None:
+    story = "<p>She went down to the sea, and nobody spoke of it that year.</p>" * 9
+    chapters = f"<h1 id='a'>One</h1>{story}<h1 id='b'>Two</h1>{story}"
+    body = f"<p id='r'>By A. Press</p>{chapters}<h1 id='i'>Index</h1><p>sea, 3</p>"
+    guide = "".join(
+        f'<reference type="{kind}" href="a.xhtml#{name}"/>'
+        for kind, name in (("copyright-page", "r"), ("toc", "a"), ("index", "i"))
+    )
+    pages = {"a.xhtml": page(body), "nav.xhtml": nav(lines(("One", "a.xhtml#a"), ("Two", "a.xhtml#b")))}
+    book = read_manuscript(epub(tmp_path, pages, package=opf(list(pages), guide=guide)))
+    assert kept_titles(book) == ["One", "Two"]
+    assert [chapter.matter for chapter in book.chapters] == ["copyright page", "", "", "index"]
+
+
 def test_the_navigation_document_in_the_spine_is_not_read(tmp_path: Path) -> None:
     pages = {
         "nav.xhtml": nav(lines(("One", "a.xhtml"), ("Two", "b.xhtml"))),
@@ -466,6 +545,26 @@ def test_notes_outside_the_reading_order(tmp_path: Path, where: str) -> None:
     book = read_manuscript(path, Reading(notes="inline"))
     assert all_text(book) == "a Note. Told."
     check_book(book, path)
+
+
+@pytest.mark.parametrize(
+    ("language", "before"), [("de-AT", "Anmerkung. "), ("es", "Nota. "), ("ru", ""), ("en-GB", "Note. ")]
+)
+def test_what_is_said_before_a_note_is_of_the_books_language(tmp_path: Path, language: str, before: str) -> None:
+    body = "<p>a<a epub:type='noteref' href='#n'>1</a></p><aside epub:type='footnote' id='n'>b</aside>"
+    package = opf(["a.xhtml"], metadata=f"<dc:title>A</dc:title><dc:language>{language}</dc:language>")
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": page(body)}, package=package), Reading(notes="inline"))
+    assert all_text(book) == f"a {before}b"
+
+
+@pytest.mark.parametrize(
+    "css", [b"\xff\xfe" + ".x{display:none}".encode("utf-16-le"), b"p { color: } } b } .x{display:none}"]
+)
+def test_odd_style_sheets_are_followed_as_far_as_they_can_be(tmp_path: Path, css: bytes) -> None:
+    links = '<link rel="stylesheet" href="gone.css"/><link rel="stylesheet" href="a.css"/></head>'
+    text = page("<p class='x'>a</p><p>b</p>").replace("</head>", links)
+    book = read_manuscript(epub(tmp_path, {"a.xhtml": text, "a.css": css}, package=opf(["a.xhtml"])))
+    assert all_text(book) == ("b" if css[:1] == b"\xff" else "a b")
 
 
 def test_style_sheets_of_a_book_hide_text(tmp_path: Path) -> None:

@@ -36,6 +36,14 @@ def read(folder: Path, title: str, body: str, attributes: str = "", where: int =
             "",
             "copyright page, by its text",
         ),
+        (
+            "Page",
+            RIGHTS + "<p>This is a work of fiction. Any resemblance to persons, living or dead, is coincidental.</p>"
+            "<p>Requests for permission should be sent to the publisher at the address that is given below.</p>"
+            "<p>12 Harbour Street</p>",
+            "",
+            "copyright page, by its text",
+        ),
         ("Page", LINKS, "", "table of contents, by its text"),
         ("Page", "<h1>A Book</h1><p>by</p><p>Ann Author</p>", "", "title page, by its text"),
         ("Page", "<h1>A Book</h1>", "", "half title page, by its text"),
@@ -48,6 +56,18 @@ def read(folder: Path, title: str, body: str, attributes: str = "", where: int =
         ("Uncopyright", "<p>Free.</p>", "", "uncopyright, by its title"),
         ("Cover", "<p>A Book</p>", "", "cover, by its title"),
         ("INDEX.", "<p>apples, 3</p><p>pears, 4</p>", "", "index, by its title"),
+        (
+            "Index",
+            "<p>Harbour, its walls and towers, 12, 14, 20, 22; its master, 30.</p>" * 9,
+            "",
+            "index, by its title",
+        ),
+        (
+            "Contents",
+            "<p>One. In which we meet the harbour master and his dog. 12</p>" * 9,
+            "",
+            "table of contents, by its title",
+        ),
     ],
 )
 def test_what_is_not_heard(tmp_path: Path, title: str, body: str, attributes: str, reason: str) -> None:
@@ -81,6 +101,17 @@ def test_what_is_not_heard(tmp_path: Path, title: str, body: str, attributes: st
             "",
         ),
         ("Page", "<p>A Book</p><p>A night in June</p>", "", ""),
+        ("I", "<p>I</p><p>Go on.</p><p>No.</p><p>Why?</p>", "", ""),
+        ("Index", "<p>He lifted a finger, and the whole table fell silent at once.</p>" * 9, "", ""),
+        ("Cover", "<p>They ran for cover as the first shots came down the hill.</p>" * 40, "", ""),
+        (
+            "Rights",
+            RIGHTS[:60]
+            + "<p>“All rights reserved,” said the publisher, who was fond of the phrase.</p>"
+            + "<p>It had begun to rain, and the street emptied slowly.</p>" * 9,
+            "",
+            "",
+        ),
         ("Also by train", "<p>We went.</p>", "", ""),
         ("Page", f"<p>Go to <a href='c1.xhtml'>one</a>, and so on.</p>{PROSE}", "", ""),
     ],

@@ -28,6 +28,7 @@ from .spans import own_text
 CASES = Path(__file__).parent.parent / "cases" / "manuscript"
 BOOKS = Path(__file__).parents[2].parent / "shared" / "corpus" / "epub"
 _TEXT_TYPES = ("application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/x-dtbook+xml")
+_INVISIBLE = "\u00ad\u200b\u2060\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 
 
@@ -46,9 +47,7 @@ class Extractor(HTMLParser):
 def characters(text: str) -> str:
     """What can be seen: no white space, no formatting or control characters, ligatures opened."""
     text = "".join(_LIGATURES.get(char, char) for char in text)
-    return "".join(
-        char for char in text if not char.isspace() and (char not in "\u00ad\u200b\u2060\ufeff" and char >= " ")
-    )
+    return "".join(char for char in text if not char.isspace() and (char not in _INVISIBLE and char >= " "))
 
 
 def extract(data: bytes) -> str:

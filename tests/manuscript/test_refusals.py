@@ -101,7 +101,7 @@ def keyed(info: str, algorithm: str = AES) -> str:
         ({"META-INF/rights.xml": "<rights><o>http://x.barnesandnoble.com</o></rights>"}, "Barnes & Noble"),
         ({"META-INF/rights.xml": "<kdrm><keys/></kdrm>"}, "Kobo"),
         ({"META-INF/encryption.xml": ENCRYPTED.format("x\ny").replace("CipherReference", "X")}, "an unknown kind"),
-        ({"META-INF/rights.xml": "<rights/>"}, "Adobe ADEPT"),
+        ({"META-INF/rights.xml": "<rights><licenseToken/></rights>"}, "Adobe ADEPT"),
         ({"META-INF/license.lcpl": "{}"}, "Readium LCP"),
         ({"META-INF/sinf.xml": "<sinf/>"}, "Apple FairPlay"),
         ({"META-INF/encryption.xml": ENCRYPTED.format("http://www.w3.org/2001/04/xmlenc#aes128-cbc")}, "aes128"),
@@ -124,6 +124,16 @@ def test_encryption_of_what_is_not_read_is_no_reason_to_refuse(tmp_path: Path, m
     encrypted = ENCRYPTED.format(AES).replace("OPS/a.xhtml", member)
     more = {"META-INF/encryption.xml": encrypted, "OPS/font.ttf": "x", "OPS/cover.jpg": "x"}
     assert all_text(read_manuscript(epub(tmp_path, PAGES, more=more))) == "a"
+
+
+def test_files_about_rights_that_say_nothing_are_no_protection(tmp_path: Path) -> None:
+    more = {"META-INF/rights.xml": "<?xml version='1.0'?>\n<rights/>", "META-INF/encryption.xml": "<encryption/>"}
+    assert all_text(read_manuscript(epub(tmp_path, PAGES, more=more))) == "a"
+
+
+def test_what_lies_before_a_zip_archive_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    path = epub(tmp_path, PAGES)
+    assert all_text(read_manuscript(write(path, b"A line from a mail.\n" + path.read_bytes()))) == "a"
 
 
 def test_a_zip_without_a_package(tmp_path: Path) -> None:
@@ -178,6 +188,6 @@ def test_the_unpacked_size_is_bounded_in_all(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_document_nested_too_deep(tmp_path: Path) -> None:
-    message = refusal(epub(tmp_path, {"a.xhtml": page("<div>" * 5000 + "deep" + "</div>" * 5000)}))
+    message = refusal(epub(tmp_path, {"a.xhtml": page("<object>" * 5000 + "deep" + "</object>" * 5000)}))
     assert "a.xhtml" in message
     assert "deep" in message
