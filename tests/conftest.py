@@ -41,8 +41,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = "ray" if item.get_closest_marker("ray") else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
-        if group == "ray":  # Ray leaves sockets to the garbage collector
+        if group == "ray":  # Ray leaves sockets, and machines that a cluster lost, to the garbage collector
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning"))
 
 
 @pytest.fixture(autouse=True, scope="session")

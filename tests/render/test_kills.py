@@ -123,6 +123,7 @@ def stage(cluster: Stage) -> Iterator[Stage]:
     yield cluster
     if cluster.driver is not None:
         cluster.driver.kill()
+        cluster.driver.communicate()
 
 
 DISTURBANCES = [
