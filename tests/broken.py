@@ -15,7 +15,7 @@ from tests.manuscript.word import NAMES
 
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus" / "epub"
 _MAX_SEED_BYTES = 60_000
-_MAX_CHARS = 300_000  # half a million of the worst, 17,000 paragraphs of soup, takes 5.5 s of a processor
+_MAX_CHARS = 200_000  # of the worst, one paragraph of marks and figures, which take 17 s of a processor a million
 
 Members = list[tuple[str, bytes]]
 """Names and contents of a zip's members; a name may stand there twice."""
