@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pipeline.script.english.context import FULL_MONTHS, STARTER, WEEKDAYS, keep_stop, spell
+from pipeline.script.english.calendar import FULL_MONTHS, WEEKDAYS
+from pipeline.script.english.context import STARTER, keep_stop, spell
 from pipeline.script.rules import make_rule, text_after, text_before, with_stops, word_after, word_before
 
 # fmt: off

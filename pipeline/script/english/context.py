@@ -5,17 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from pipeline.script.english.calendar import FULL_WEEKDAYS, MONTH
 from pipeline.script.rules import text_after
 
 # fmt: off
-MONTHS = {
-    "jan": "January", "feb": "February", "mar": "March", "apr": "April", "may": "May", "jun": "June", "jul": "July",
-    "aug": "August", "sep": "September", "sept": "September", "oct": "October", "nov": "November", "dec": "December",
-}
-WEEKDAYS = {
-    "mon": "Monday", "tue": "Tuesday", "tues": "Tuesday", "wed": "Wednesday", "weds": "Wednesday", "thu": "Thursday",
-    "thur": "Thursday", "thurs": "Thursday", "fri": "Friday", "sat": "Saturday", "sun": "Sunday",
-}
 _STARTERS = (
     "The A An He She It They We You I His Her Their My Our Your Its This That These Those There Then But And Or So If "
     "When While What Why Who Whose How Where As At In On For From With By After Before Not No Yes Now Only Even Still "
@@ -27,8 +20,6 @@ _STARTERS = (
     "Can Should Might Must May Please Maybe Don't I'm I'd I've I'll It's That's He's She's They're We're You're There's"
 )
 # fmt: on
-FULL_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-MONTH = rf"(?:{FULL_MONTHS}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
 STARTER = rf"(?:{'|'.join(sorted(_STARTERS.split(), key=len, reverse=True))})(?![\w'])"
 
 _AT_END = re.compile(r"(?P<closes>[\"')\]]*)\Z")
@@ -36,7 +27,7 @@ _CAPITAL = re.compile(r"[\"')\]]*\s+[\"'(\[]*[A-ZÀ-Þ]")
 _STARTER = re.compile(rf"[\"')\]]*\s+[\"'(\[]*(?P<word>{STARTER})")
 _SPEECH = re.compile(r"[\"')\]]*\s+[\"'(\[]+[A-ZÀ-Þ]")
 _GOES_ON = re.compile(
-    rf"\s+(?:{MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Eastern|Pacific|Central|Mountain|Greenwich|"
+    rf"\s+(?:{MONTH}|{FULL_WEEKDAYS}|Eastern|Pacific|Central|Mountain|Greenwich|"
     rf"[A-Z]{{3,4}})\b"
 )
 _NUM_WORDS_SENTENCE = 4

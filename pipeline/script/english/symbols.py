@@ -139,6 +139,14 @@ RULES = (
     make_rule("arithmetic", r"(?<![\w+±])(?P<x>[+±] ?)(?=[0-9])", _say_operator, "+±"),
     make_rule("about", r"(?<![\w~])~ ?(?=[0-9$£€])", "about ", "~"),
     make_rule("infinity", r"∞", "infinity", "∞"),
+    # the London–Paris express
+    make_rule(
+        "range",
+        r"\b[A-Z][a-z]+(?P<x>–)(?=[A-Z][a-z]+ (?:train|express|line|flight|route|road|railway|railroad|ferry|bus|"
+        r"service|race|motorway|highway|mail|coach|road|corridor)\b)",
+        " to ",
+        "–",
+    ),
     make_rule("slash", r"(?<![\w/.])(?:and/or)(?![\w/])", "and or", "/"),
     make_rule("without", r"(?<![\w/.])w/o(?![\w/])", "without", "/"),
     make_rule("care of", r"(?<![\w/.])c/o(?![\w/])", "care of", "/"),

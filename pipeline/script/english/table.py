@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from pipeline.script.english import abbreviations, capitals, figures, measures, money, roman, symbols, times
+from pipeline.script.english import (
+    abbreviations,
+    capitals,
+    clock,
+    dates,
+    figures,
+    measures,
+    money,
+    roman,
+    symbols,
+    years,
+)
 
-_FIGURES = (*figures.EARLY_RULES, *money.RULES, *times.RULES, *measures.RULES, *figures.RULES)
+_FIGURES = (
+    *figures.EARLY_RULES,
+    *money.RULES,
+    *dates.RULES,
+    *clock.RULES,
+    *years.RULES,
+    *measures.RULES,
+    *figures.RULES,
+)
 
 RULES = (
     *symbols.EARLY_RULES,
