@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pipeline.script.english import (
     abbreviations,
+    blanks,
     capitals,
     clock,
     dates,
     figures,
+    initials,
     measures,
     money,
     roman,
@@ -27,11 +29,13 @@ _FIGURES = (
 
 RULES = (
     *symbols.EARLY_RULES,
-    *capitals.EARLY_RULES,
+    *initials.EARLY_RULES,
+    *blanks.RULES,
     *_FIGURES,
     *roman.RULES,
     *abbreviations.RULES,
     *symbols.RULES,
+    *initials.RULES,
     *capitals.RULES,
 )
 
