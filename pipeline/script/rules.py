@@ -45,6 +45,11 @@ def with_stops(words: Iterable[str]) -> list[str]:
     return [f"{word.lower()}." for word in words]
 
 
+def any_of(words: Iterable[str]) -> str:
+    """Words as the alternatives of a pattern, the longest first."""
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+
+
 class Table:
     """Rules in the order in which they are tried."""
 

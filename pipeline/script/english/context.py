@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from pipeline.script.english.calendar import FULL_WEEKDAYS, MONTH
-from pipeline.script.rules import text_after
+from pipeline.script.rules import any_of, text_after
 
 # fmt: off
 _STARTERS = (
@@ -20,7 +20,7 @@ _STARTERS = (
     "Can Should Might Must May Please Maybe Don't I'm I'd I've I'll It's That's He's She's They're We're You're There's"
 )
 # fmt: on
-STARTER = rf"(?:{'|'.join(sorted(_STARTERS.split(), key=len, reverse=True))})(?![\w'])"
+STARTER = rf"(?:{any_of(_STARTERS.split())})(?![\w'])"
 
 _AT_END = re.compile(r"(?P<closes>[\"')\]]*)\Z")
 _CAPITAL = re.compile(r"[\"')\]]*\s+[\"'(\[]*[A-ZÀ-Þ]")
@@ -54,11 +54,11 @@ def spell(letters: str, stop: str, match: re.Match[str]) -> str:
     return letters + stop if stop and text_after(match)[:1] else " ".join(letters) + stop
 
 
-def says_stop(said: str, *, before_any_capital: bool = True) -> Callable[[re.Match[str]], str]:
-    """A rule's `say` for a pattern that ends with a stop: the words, and the stop where it ends a sentence."""
-    return lambda match: said + keep_stop(match, before_any_capital=before_any_capital)
-
-
 def like_case(written: str, said: str) -> str:
     """`said` with the capital that `written` begins with."""
     return said[:1].upper() + said[1:] if written[:1].isupper() else said
+
+
+def with_capitals(table: Mapping[str, str]) -> dict[str, str]:
+    """What is said for abbreviations, also where they stand in capitals: CAPT. for Capt."""
+    return {**table, **{word.upper(): said for word, said in table.items()}}

@@ -106,6 +106,8 @@ RULES = (
         _say_dotted,
         _STOPPED_LETTERS,
     ),
+    # 10P.S.
+    make_rule("letters", r"(?<=[0-9])(?P<x>P\.S\.)", "P S", "P"),
     # The same spaced, where it isn't a name
     make_rule(
         "letters",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pipeline.script.english import (
     abbreviations,
+    after_names,
     blanks,
     capitals,
     clock,
@@ -12,8 +13,11 @@ from pipeline.script.english import (
     initials,
     measures,
     money,
+    references,
     roman,
+    streets,
     symbols,
+    titles,
     years,
 )
 
@@ -33,6 +37,10 @@ RULES = (
     *blanks.RULES,
     *_FIGURES,
     *roman.RULES,
+    *streets.RULES,
+    *titles.RULES,
+    *after_names.RULES,
+    *references.RULES,
     *abbreviations.RULES,
     *symbols.RULES,
     *initials.RULES,
