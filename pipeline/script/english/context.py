@@ -22,6 +22,16 @@ _STARTERS = (
 # fmt: on
 STARTER = rf"(?:{any_of(_STARTERS.split())})(?![\w'])"
 
+VERB = (
+    r"(?:was|is|were|am|have|had|has|will|would|shall|should|can|could|may|might|must|do|did|don't|didn't|never|always|"
+    r"think|thought|know|knew|see|saw|went|go|came|come|said|say|told|tell|read|wrote|write|feel|felt|want|wanted|like|"
+    r"liked|love|loved|hate|hated|need|needed|got|get|found|find|made|make|took|take|gave|give|hope|wish|left|"
+    r"lost|just|only|also|too|played|play|"
+    r"once|first|heard|ever|really|mean|meant|fear|believe|believed|suppose|used|still|"
+    r"[a-z]+ed|'[a-z]+)\b"
+)
+"""What follows the pronoun I rather than the number of a king or a book."""
+
 _AT_END = re.compile(r"(?P<closes>[\"')\]]*)\Z")
 _CAPITAL = re.compile(r"[\"')\]]*\s+[\"'(\[]*[A-ZÀ-Þ]")
 _STARTER = re.compile(rf"[\"')\]]*\s+[\"'(\[]*(?P<word>{STARTER})")
