@@ -43,7 +43,7 @@ _PENCE = {1: "a penny", 2: "twopence", 3: "threepence", 4: "fourpence", 5: "five
 
 def _say_sum(match: re.Match[str]) -> str | None:
     sign, amount, scale = match["sign"], match["amount"], match["scale"]
-    one, many, cent, cents = _CURRENCIES[sign]
+    one, many, _, cents = _CURRENCIES[sign]
     if country := _COUNTRIES.get(match["country"] or ""):
         one, many = f"{country} {one}", f"{country} {many}"
     upto = match["upto"] or ""
@@ -53,19 +53,26 @@ def _say_sum(match: re.Match[str]) -> str | None:
     words = name_amount(amount) + (f" to {name_amount(upto)}" if upto else "") + (f" {scale}" if scale else "")
     if match["hyphen"] is not None or (not period and _is_adjective(match)):
         return f"{words} {one}".replace(" ", "-") if " " not in name_amount(amount) else f"{words} {one}"
+    num_decimals = len(amount.partition(".")[2])
     if scale or upto or not cents:
         return f"{words} {many}{period}"
+    if num_decimals in (1, 2):
+        return _name_change(amount, sign, one, many) + period
+    return f"{words} {one if is_one(amount) else many}{period}"
+
+
+def _name_change(amount: str, sign: str, one: str, many: str) -> str:
+    """1.50 is one dollar and fifty cents, .05 five cents."""
     whole, _, decimals = amount.partition(".")
-    if not decimals or len(decimals) > 2:
-        return f"{words} {one if is_one(amount) else many}{period}"
     num_cents = int(decimals.ljust(2, "0"))
     num_whole = int(whole.replace(",", "") or 0)
     parts = []
     if num_whole or not num_cents:
         parts.append(f"{name_integer(whole or '0')} {one if num_whole == 1 else many}")
     if num_cents:
+        _, _, cent, cents = _CURRENCIES[sign]
         parts.append(f"{name_cardinal(num_cents)} {cent if num_cents == 1 else cents}")
-    return " and ".join(parts) + period
+    return " and ".join(parts)
 
 
 def _is_adjective(match: re.Match[str]) -> bool:
@@ -83,23 +90,17 @@ def _say_pounds(match: re.Match[str]) -> str:
         parts.append(f"{name_integer(match['shillings'])} {'shilling' if is_one(match['shillings']) else 'shillings'}")
     pence = match["pence"]
     if pence:
-        parts.append(_name_pence(pence))
-        return (
-            (" ".join(parts[:-1]) + " and " if parts[:-1] else "")
-            + parts[-1]
-            + (keep_stop(match) if match[0][-1] == "." else "")
-        )
+        parts += ["and", _name_pence(pence)] if parts else [_name_pence(pence)]
     return " ".join(parts) + (keep_stop(match) if match[0][-1] == "." else "")
 
 
 def _name_pence(pence: str) -> str:
     farthings = {"¼": "farthing", "½": "halfpenny", "¾": "three farthings"}
-    whole, fraction = re.sub(r"\D", "", re.sub(f"[{VULGAR}]", "", pence)), pence[-1]
-    if fraction in farthings and not whole:
+    whole, fraction = pence.rstrip(VULGAR), pence[-1]
+    if not whole:
         return farthings[fraction] if fraction == "¾" else f"a {farthings[fraction]}"
-    if fraction in farthings:
-        return f"{_PENCE.get(int(whole), name_integer(whole) + ' pence')} {farthings[fraction]}"
-    return _PENCE.get(int(whole)) or f"{name_integer(whole)} pence"
+    said = _PENCE.get(int(whole)) or f"{name_integer(whole)} pence"
+    return f"{said} {farthings[fraction]}" if fraction in farthings else said
 
 
 def _say_shillings(match: re.Match[str]) -> str | None:
@@ -111,9 +112,8 @@ def _say_shillings(match: re.Match[str]) -> str | None:
 
 def _say_pence_alone(match: re.Match[str]) -> str | None:
     """6d. but not 2d and 3d without a price before them: those are old ordinals."""
-    if match[1][-1] in "23" and not match[0].endswith("."):
-        return None
-    if match[1][-1] in "23" and re.match(r"\s[A-Z]|\sof\b", text_after(match)):
+    is_sure = match[0].endswith(".") and not re.match(r"\s[A-Z]|\sof\b", text_after(match))
+    if match[1][-1] in "23" and not is_sure:
         return None
     return _name_pence(match[1]) + (keep_stop(match) if match[0][-1] == "." else "")
 
