@@ -50,7 +50,7 @@ def _say_measure(match: re.Match[str]) -> str | None:
     if not _is_unit(match):
         return None
     name = UNITS[unit]
-    power = _POWERS.get(match["power"] or "") or _KINDS.get((match["kind"] or "").rstrip(". "))
+    power = _POWERS.get((match["power"] or "").lstrip("^")) or _KINDS.get((match["kind"] or "").rstrip(". "))
     is_adjective = match["gap"] == "-" or _is_adjective(match)
     amount_words = name_amount(amount)
     stop = keep_stop(match, before_any_capital=False) if dot else ""

@@ -61,7 +61,7 @@ def _say_operator(match: re.Match[str]) -> str:
     before, after = text_before(match)[-1:], text_after(match)[:1]
     left = " " if before and not before.isspace() else ""
     right = " " if after and not after.isspace() else ""
-    return f"{left}{_OPERATORS[match['x'].strip()]}{right}"
+    return f"{left}{_OPERATORS[match[0].strip()]}{right}"
 
 
 def _say_slash(match: re.Match[str]) -> str:
@@ -148,8 +148,9 @@ RULES = (
         _say_operator,
         _MATH,
     ),
-    # 2 < 3
+    # x < 3, 2<3
     make_rule("arithmetic", r"(?<=[\w)])(?P<x> [<>] )(?=[\w(.-])", _say_operator, "<>"),
+    make_rule("arithmetic", r"(?<=[0-9])[<>](?=[0-9])", _say_operator, "<>"),
     make_rule("times", r"(?<=[0-9])(?P<x> ?\* ?)(?=[0-9])", _say_operator, "*"),
     # +5, ± 5
     make_rule("arithmetic", r"(?<![\w+±])(?P<x>[+±] ?)(?=[0-9])", _say_operator, "+±"),
