@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 
 from pipeline.script.english.context import keep_stop, spell
-from pipeline.script.english.numbers import name_cardinal, name_integer
+from pipeline.script.english.numbers import DIGITS, NOT_JOINED, name_cardinal, name_integer
 from pipeline.script.rules import make_rule, text_after, text_before
 
-_DIGITS = "0123456789"
 _AM_PM = r"(?: ?(?P<half>[AaPp])\.? ?[Mm](?:\.|\b(?!')))"
-_NOT_JOINED = r"(?<![\w.$£€¥#@/,:-])(?<![0-9]['–])"
 
 # the 9.15 train, the 9.15 to Leeds, "I took the 9.15."
 _THE_BEFORE = re.compile(r"\b(?:the|this|that|his|her|my)\s\Z", re.I)
@@ -97,22 +95,22 @@ RULES = (
         "range",
         r"(?:(?<=[0-9][ap]m)|(?<=[0-9] [ap]m)|(?<=[ap]\.m\.)) ?[-–] ?(?=[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m)",
         " to ",
-        (_DIGITS, "-–"),
+        (DIGITS, "-–"),
         re.I,
     ),
     # 1:02:03
-    make_rule("time", rf"{_NOT_JOINED}([0-9]{{1,2}}):([0-5][0-9]):([0-5][0-9])(?![\w:])", _say_duration, ":"),
+    make_rule("time", rf"{NOT_JOINED}([0-9]{{1,2}}):([0-5][0-9]):([0-5][0-9])(?![\w:])", _say_duration, ":"),
     # 9:15 pm, 9.15 p.m., 9 A.M.
     make_rule(
         "time",
-        rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}})(?:[:.](?P<minute>[0-5][0-9]))?{_AM_PM}",
+        rf"{NOT_JOINED}(?P<hour>[0-9]{{1,2}})(?:[:.](?P<minute>[0-5][0-9]))?{_AM_PM}",
         _say_time,
-        (_DIGITS, "mM"),
+        (DIGITS, "mM"),
     ),
     # 3:16-18, 119:105, odds of 3:1
     make_rule(
         "verse",
-        rf"{_NOT_JOINED}(?P<chapter>[0-9]{{1,3}}):(?P<verse>[0-9]{{1,3}})(?:[-–](?P<last>[0-9]{{1,3}}))?(?![\w:]|"
+        rf"{NOT_JOINED}(?P<chapter>[0-9]{{1,3}}):(?P<verse>[0-9]{{1,3}})(?:[-–](?P<last>[0-9]{{1,3}}))?(?![\w:]|"
         rf"\.[0-9])",
         _say_verse,
         ":",
@@ -120,22 +118,22 @@ RULES = (
     # 9:15
     make_rule(
         "time",
-        rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9])(?P<half>)(?![\w:]|\.[0-9])",
+        rf"{NOT_JOINED}(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9])(?P<half>)(?![\w:]|\.[0-9])",
         _say_time,
-        (_DIGITS, ":"),
+        (DIGITS, ":"),
     ),
     # 9.15
     make_rule(
         "time",
-        rf"{_NOT_JOINED}(?P<hour>[0-9]{{1,2}})\.(?P<minute>[0-5][0-9])(?![\w%°]|\.[0-9])",
+        rf"{NOT_JOINED}(?P<hour>[0-9]{{1,2}})\.(?P<minute>[0-5][0-9])(?![\w%°]|\.[0-9])",
         _say_dotted_time,
-        (_DIGITS, "."),
+        (DIGITS, "."),
     ),
     # 0915 hours
     make_rule(
         "time",
-        rf"{_NOT_JOINED}(?P<x>(?P<hour>[0-2][0-9])(?P<minute>[0-5][0-9]))(?= (?:hours|hrs)\b)",
+        rf"{NOT_JOINED}(?P<x>(?P<hour>[0-2][0-9])(?P<minute>[0-5][0-9]))(?= (?:hours|hrs)\b)",
         _say_military,
-        _DIGITS,
+        DIGITS,
     ),
 )

@@ -32,6 +32,8 @@ VERB = (
 )
 """What follows the pronoun I rather than the number of a king or a book."""
 
+DETERMINER = "an?|the|his|her|my|your|their|our|its|that|this|each|every|another|one|single"
+
 _AT_END = re.compile(r"(?P<closes>[\"')\]]*)\Z")
 _CAPITAL = re.compile(r"[\"')\]]*\s+[\"'(\[]*[A-ZÀ-Þ]")
 _STARTER = re.compile(rf"[\"')\]]*\s+[\"'(\[]*(?P<word>{STARTER})")

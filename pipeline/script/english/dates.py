@@ -15,12 +15,10 @@ from pipeline.script.english.calendar import (
 )
 from pipeline.script.english.context import keep_stop
 from pipeline.script.english.counted import COUNTED_AFTER
-from pipeline.script.english.numbers import name_cardinal, name_ordinal, name_year
+from pipeline.script.english.numbers import DIGITS, NOT_JOINED, name_cardinal, name_ordinal, name_year
 from pipeline.script.rules import make_rule, text_after, text_before, with_stops
 
-_DIGITS = "0123456789"
 _MONTH_NAMES = FULL_MONTHS.split("|")
-_NOT_JOINED = r"(?<![\w.$£€¥#@/,:-])(?<![0-9]['–])"
 MONTH_BEFORE = re.compile(rf"\b(?:{MONTH}|(?:{SMALL_MONTHS}))\s\Z")
 # These aren't words without their stop, nor before a day: "in Mar." and "in Jun." are left to other readings.
 _MONTHS_ALONE = "Jan|Feb|Aug|Sept|Oct|Nov|Dec"
@@ -95,16 +93,16 @@ RULES = (
     # 2001-05-03
     make_rule(
         "date",
-        rf"{_NOT_JOINED}(?P<year>[0-9]{{4}})([-/])(?P<month>[0-9]{{1,2}})\2(?P<day>[0-9]{{1,2}})(?![\w/-])",
+        rf"{NOT_JOINED}(?P<year>[0-9]{{4}})([-/])(?P<month>[0-9]{{1,2}})\2(?P<day>[0-9]{{1,2}})(?![\w/-])",
         _say_iso_date,
-        _DIGITS,
+        DIGITS,
     ),
     # 5/3/2001, 3.5.2001; a year of two figures only between slashes: 5/3/01
     make_rule(
         "date",
-        rf"{_NOT_JOINED}([0-9]{{1,2}})([/.-])([0-9]{{1,2}})\2([0-9]{{4}}|(?<=/)[0-9]{{2}})(?![\w/-]|\.[0-9])",
+        rf"{NOT_JOINED}([0-9]{{1,2}})([/.-])([0-9]{{1,2}})\2([0-9]{{4}}|(?<=/)[0-9]{{2}})(?![\w/-]|\.[0-9])",
         _say_slash_date,
-        _DIGITS,
+        DIGITS,
     ),
     # Mon., 3 May; Tues the 4th; Sat Jan 5
     make_rule(
@@ -112,7 +110,7 @@ RULES = (
         r"\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|"
         r"Jun|Jul|Aug|Sep|Oct|Nov|Dec))",
         _say_weekday,
-        (_DIGITS + "JFMASOND", "MTWFS"),
+        (DIGITS + "JFMASOND", "MTWFS"),
     ),
     # on Tues. at noon
     make_rule(
@@ -140,7 +138,7 @@ RULES = (
         "month",
         rf"\b(?P<x>(?:{SHORT_MONTHS})\b\.?),?[ -](?=(?:the )?[0-9])",
         _say_month,
-        (_DIGITS, "JFMASONDjfmasond"),
+        (DIGITS, "JFMASONDjfmasond"),
         re.I,
     ),
     # 3 Jan., 3rd of feb
@@ -148,7 +146,7 @@ RULES = (
         "month",
         rf"(?<=[0-9])(?:st|nd|rd|th|d)?(?: of)?[ -](?P<x>(?:{SHORT_MONTHS.lower()})\b\.?)",
         _say_month_after_day,
-        _DIGITS,
+        DIGITS,
         re.I,
     ),
     # since Aug.
@@ -169,26 +167,24 @@ RULES = (
         rf"\b(?:{MONTH}|{SMALL_MONTHS})[ "
         rf"-](?P<x>[0-9]{{1,2}})(?![\w:%/°]|[.,][0-9]| ?[AaPp]\.?[Mm]\b|[-–][0-9]{{1,2}}[ :])",
         _say_day,
-        _DIGITS,
+        DIGITS,
     ),
     # 3 May, 3 Jan
-    make_rule(
-        "day", rf"{_NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:{FULL_MONTHS}|(?:{SHORT_MONTHS})\b))", _say_day, _DIGITS
-    ),
+    make_rule("day", rf"{NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:{FULL_MONTHS}|(?:{SHORT_MONTHS})\b))", _say_day, DIGITS),
     # 3 january, 3 jan
     make_rule(
         "day",
-        rf"{_NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:{SMALL_MONTHS}|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\b)",
+        rf"{NOT_JOINED}(?P<x>[0-9]{{1,2}})(?= (?:{SMALL_MONTHS}|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\b)",
         _say_day,
-        _DIGITS,
+        DIGITS,
     ),
     # 3rd May
     make_rule(
         "day",
         rf"(?<!the )(?<!\w)(?P<x>(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|d))(?= (?:{FULL_MONTHS})\b)",
         _say_ordinal_day,
-        _DIGITS,
+        DIGITS,
     ),
     # 3-Jan-99
-    make_rule("month", rf"\b(?P<x>(?:{SHORT_MONTHS})\b\.?)-(?=[0-9])", _say_month, _DIGITS),
+    make_rule("month", rf"\b(?P<x>(?:{SHORT_MONTHS})\b\.?)-(?=[0-9])", _say_month, DIGITS),
 )

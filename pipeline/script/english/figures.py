@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from pipeline.script.english.numbers import (
+    BEGIN,
+    DIGITS,
     INTEGER,
     VULGAR,
     name_amount,
@@ -17,12 +19,8 @@ from pipeline.script.english.numbers import (
 )
 from pipeline.script.rules import make_rule, text_after, word_after, word_before
 
-# A number stands alone: not in a word (R2D2), a sum of money or another rule's matter (#1, 5%), nor joined to
-# more figures, which makes it a date, a time, a score, a version or a telephone number.
-_JOINS = r"[.,:/'\-–]"
-_BEGIN = rf"(?<![\w.$£€¥₹#§^@])(?<![0-9]{_JOINS})"
-_END = rf"(?![\w%‰°¢£€¥₹^@])(?!{_JOINS}[0-9])"
-_DIGITS = "0123456789"
+_END = r"(?![\w%‰°¢£€¥₹^@])(?![.,:/'\-–][0-9])"
+"""Where one may end, for the same reasons: 5%, 5/6."""
 _SAID_AS_PAIRS = {"9/11", "7/7", "24/7", "50/50", "20/20", "60/40", "40/60", "4/4", "1/6"}
 _SCORES = frozenset(
     """
@@ -162,32 +160,32 @@ EARLY_RULES = (
         r"(?<![\w.,$£€/-])(?:\+?[0-9]{1,3}[ .-]?)?(?:\([0-9]{3}\)[ -]?|"
         r"[0-9]{3}([.-]))[0-9]{3}[.-][0-9]{4}(?:-[0-9]{1,4})?(?![\w-]|\.[0-9])",
         _say_phone,
-        _DIGITS,
+        DIGITS,
     ),
     # 555-1234
-    make_rule("telephone", r"(?<![\w.,$£€/+-])[0-9]{3}-[0-9]{4}(?![\w/-]|[.,][0-9])", _say_phone, (_DIGITS, "-")),
+    make_rule("telephone", r"(?<![\w.,$£€/+-])[0-9]{3}-[0-9]{4}(?![\w/-]|[.,][0-9])", _say_phone, (DIGITS, "-")),
     # +44 20 7946 0958, 020 7946 0958
     make_rule(
         "telephone",
         r"(?<![\w.,$£€/-])(?:\+[0-9]{1,3}(?:[ -][0-9]{2,5}){2,5}|0[0-9]{2,4} [0-9]{3,4} [0-9]{3,4})(?![\w-]|\.[0-9])",
         _say_phone,
-        _DIGITS,
+        DIGITS,
     ),
     # 978-0-14-303943-3
-    make_rule("figures", r"(?<![\w.,$£€/-])(?:[0-9]{1,7}-){3,5}[0-9]{1,7}(?![\w-])", _say_groups, (_DIGITS, "-")),
+    make_rule("figures", r"(?<![\w.,$£€/-])(?:[0-9]{1,7}-){3,5}[0-9]{1,7}(?![\w-])", _say_groups, (DIGITS, "-")),
     # 123-45-6789
-    make_rule("figures", r"(?<![\w.,$£€/-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])", _say_groups, (_DIGITS, "-")),
+    make_rule("figures", r"(?<![\w.,$£€/-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])", _say_groups, (DIGITS, "-")),
     # v2.0
-    make_rule("version", r"(?<![\w.-])v(?=[0-9]{1,3}\.[0-9])", "version ", (_DIGITS, "v")),
+    make_rule("version", r"(?<![\w.-])v(?=[0-9]{1,3}\.[0-9])", "version ", (DIGITS, "v")),
     make_rule(
         "emergency number",
         r"(?<=[a-z] )(?P<x>[0-9]11|999|112)(?![\w]|[.,:-][0-9])",
         _say_emergency,
-        (_DIGITS, "19"),
+        (DIGITS, "19"),
     ),
     # 1.2.3, 192.168.0.1
     make_rule(
-        "version", r"(?<![\w.,$£€/-])[0-9]{1,4}(?:\.[0-9]{1,4}){2,6}(?![\w]|\.[0-9])", _say_dotted, (_DIGITS, ".")
+        "version", r"(?<![\w.,$£€/-])[0-9]{1,4}(?:\.[0-9]{1,4}){2,6}(?![\w]|\.[0-9])", _say_dotted, (DIGITS, ".")
     ),
 )
 """Before measures: figures whose joints are no arithmetic."""
@@ -199,21 +197,21 @@ RULES = (
         r"(?<![\w.,$£€/-])(?<![0-9] )[1-9][0-9]{0,2}(?:(?: [0-9]{3})++(?<= 000)|(?: [0-9]{3}){2,}+)(?![\w.,/:-]|"
         r"\s[0-9])",
         _say_grouped,
-        _DIGITS,
+        DIGITS,
     ),
     # 101, 1428, 221B
     make_rule(
         "number of a place",
         r"(?<![\w.,$£€/'-])(?P<x>[0-9]{3,5}(?P<letter>[A-E])?)(?![\w'-]|[.,:][0-9])",
         _say_label,
-        _DIGITS,
+        DIGITS,
     ),
     # 3½, 3 1/2
     make_rule(
         "mixed number",
-        rf"{_BEGIN}{INTEGER}(?:[ -]?[{VULGAR}]|[ -][0-9]{{1,2}}/[0-9]{{1,2}})(?![\w/]|[.,][0-9])",
+        rf"{BEGIN}{INTEGER}(?:[ -]?[{VULGAR}]|[ -][0-9]{{1,2}}/[0-9]{{1,2}})(?![\w/]|[.,][0-9])",
         _say_mixed,
-        (_DIGITS, "/" + VULGAR),
+        (DIGITS, "/" + VULGAR),
     ),
     # ½ an hour, ½-mile
     make_rule("fraction", r"(?<![\w/])½(?= an? |-[a-z])", "half", "½"),
@@ -223,23 +221,23 @@ RULES = (
         "fraction",
         r"(?<![\w.,$£€¥#/-])(?P<top>[0-9]{1,3}) ?[/⁄] ?(?P<bottom>[0-9]{1,3})(?:ths?|rds?|nds?)?(?![\w/%]|[.,-][0-9])",
         _say_fraction,
-        (_DIGITS, "/⁄"),
+        (DIGITS, "/⁄"),
         re.I,
     ),
     # 1st, 1,000th
-    make_rule("ordinals", rf"{_BEGIN}({INTEGER})(?:st|nd|rd|th|ND|RD|TH|ST)(?!\w)", _say_ordinal, _DIGITS),
-    make_rule("ordinals", r"(?<![\w.$£€,-])([0-9]*[23])d(?![\w])(?!\.? ?[0-9])", _say_old_ordinal, (_DIGITS, "d")),
+    make_rule("ordinals", rf"{BEGIN}({INTEGER})(?:st|nd|rd|th|ND|RD|TH|ST)(?!\w)", _say_ordinal, DIGITS),
+    make_rule("ordinals", r"(?<![\w.$£€,-])([0-9]*[23])d(?![\w])(?!\.? ?[0-9])", _say_old_ordinal, (DIGITS, "d")),
     # 10-12, 10–12, 3-2
     make_rule(
         "range",
-        rf"{_BEGIN}(?P<first>{INTEGER})(?P<joint> ?[–—] ?|-)(?P<last>{INTEGER})(?![\w%‰°^@]|[./,:'–-][0-9])",
+        rf"{BEGIN}(?P<first>{INTEGER})(?P<joint> ?[–—] ?|-)(?P<last>{INTEGER})(?![\w%‰°^@]|[./,:'–-][0-9])",
         _say_range,
-        (_DIGITS, "-–—"),
+        (DIGITS, "-–—"),
     ),
-    make_rule("ranges", r"(?<=[0-9]) ?– ?(?=[0-9])", " to ", (_DIGITS, "–")),
-    make_rule("decimals", rf"{_BEGIN}{INTEGER}\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
-    make_rule("decimals", rf"(?<![\w.,$£€¥#§^@])\.[0-9]++{_END}", _say_mixed, (_DIGITS, ".")),
-    make_rule("cardinals", rf"{_BEGIN}{INTEGER}{_END}", _say_cardinal, _DIGITS),
+    make_rule("ranges", r"(?<=[0-9]) ?– ?(?=[0-9])", " to ", (DIGITS, "–")),
+    make_rule("decimals", rf"{BEGIN}{INTEGER}\.[0-9]++{_END}", _say_mixed, (DIGITS, ".")),
+    make_rule("decimals", rf"(?<![\w.,$£€¥#§^@])\.[0-9]++{_END}", _say_mixed, (DIGITS, ".")),
+    make_rule("cardinals", rf"{BEGIN}{INTEGER}{_END}", _say_cardinal, DIGITS),
     # -5, −5
     make_rule("minus", r"(?:(?<=[\s(\[=])|\A)[-−](?=[$£€]?\.?[0-9])|−(?= ?[0-9a-z])", "minus ", "-−"),
     # R2D2, MP3, B-52, 5A
@@ -248,6 +246,6 @@ RULES = (
         r"(?<![\w.@/#$£€¥%^&-])(?=[0-9A-Za-z-]*[0-9])(?=[0-9A-Za-z-]*[A-Za-z])(?:[0-9]{1,6}[A-Za-z]{1,3}|"
         r"[A-Za-z]{1,6}-?[0-9]{1,6})(?:-?[A-Za-z]{1,3}[0-9]{1,4}){0,3}[A-Za-z]?(?![\w%^@]|[.,:/-][0-9])",
         _say_mixture,
-        _DIGITS,
+        DIGITS,
     ),
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-from pipeline.script.english.context import keep_stop, like_case
+from pipeline.script.english.context import DETERMINER, keep_stop, like_case
 from pipeline.script.english.numbers import (
     AMOUNT,
+    BEGIN,
+    DIGITS,
     FRACTION,
     RANGE,
     VULGAR,
@@ -24,11 +26,8 @@ _KINDS = {"sq": "square", "cu": "cubic"}
 _SCALES = {"F": " Fahrenheit", "C": " Celsius", "K": " Kelvin", "R": " Réaumur"}
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _COMPASS = {"N": "north", "S": "south", "E": "east", "W": "west"}
-_BEGIN = r"(?<![\w.$£€¥₹#§^@])(?<![0-9][.,:/'\-–])"
 _UNIT = any_of(UNITS)
-_DETERMINER = re.compile(
-    r"\b(?:an?|the|his|her|my|your|their|our|its|that|this|each|every|another|one|single)\s\Z", re.I
-)
+_DETERMINER = re.compile(rf"\b(?:{DETERMINER})\s\Z", re.I)
 _NOUN = re.compile(
     r"\s(?!(?:a|an|the|of|in|at|on|to|and|or|by|per|from|for|with|away|apart|long|wide|high|tall|deep|thick|broad|off|"
     r"above|below|across|up|down|out|further|farther|ahead|behind|distant|more|less|each|is|was|were|are|had|he|she|it|"
@@ -40,8 +39,7 @@ _LENGTH_BEFORE = re.compile(r"(?:ft\.?|feet|by|[x×]|wide|measur\w+)\s\Z")
 _ANGLE_AFTER = re.compile(
     r"[ -](?:angle|turn|bend|slope|arc|heat|weather|view|panorama|incline|rotation|mark|day|fever|cold|water)\b"
 )
-_DIGITS = "0123456789"
-_DIGITS_AND_SIGNS = _DIGITS + VULGAR
+_DIGITS_AND_SIGNS = DIGITS + VULGAR
 
 
 def _say_measure(match: re.Match[str]) -> str | None:
@@ -180,12 +178,12 @@ RULES = (
         r"(?<![\w.,$£€/-])(?<![0-9] )(?P<amount>[1-9][0-9]{0,2}(?: [0-9]{3})+) (?P<unit>km|kg|m|ft|lb|lbs|miles|"
         r"metres|meters|feet|yards|pounds|tons|tonnes|men|people|years|dollars|francs)\b",
         _say_grouped,
-        _DIGITS,
+        DIGITS,
     ),
     # 47° 9′ 12″ S.
     make_rule(
         "position",
-        rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º] ?(?P<minutes>{AMOUNT}) ?['′](?: ?(?P<seconds>{AMOUNT}) "
+        rf"{BEGIN}(?P<degrees>{AMOUNT}) ?[°º] ?(?P<minutes>{AMOUNT}) ?['′](?: ?(?P<seconds>{AMOUNT}) "
         rf"?[\"″])?(?: ?(?P<compass>[NSEW])(?![\w'])\.?)?",
         _say_position,
         "°º",
@@ -193,7 +191,7 @@ RULES = (
     # 47° S.
     make_rule(
         "position",
-        rf"{_BEGIN}(?P<degrees>{AMOUNT}) ?[°º](?P<minutes>)(?P<seconds>) ?(?P<compass>[NSEW])(?![\w'])\.?",
+        rf"{BEGIN}(?P<degrees>{AMOUNT}) ?[°º](?P<minutes>)(?P<seconds>) ?(?P<compass>[NSEW])(?![\w'])\.?",
         _say_position,
         "°º",
     ),
@@ -225,21 +223,21 @@ RULES = (
     # 5'10", 5′ 10″
     make_rule(
         "feet and inches",
-        rf"{_BEGIN}(?P<feet>[0-9]{{1,3}}) ?['′]-? ?(?P<inches>[0-9]{{1,2}}(?:[ -]?[{VULGAR}]|\.[0-9])?) ?(?:[\"″]|'')",
+        rf"{BEGIN}(?P<feet>[0-9]{{1,3}}) ?['′]-? ?(?P<inches>[0-9]{{1,2}}(?:[ -]?[{VULGAR}]|\.[0-9])?) ?(?:[\"″]|'')",
         _say_feet_and_inches,
         "'′",
     ),
-    make_rule("inches", rf"{_BEGIN}(?P<amount>{AMOUNT})(?: ?″|\"(?![\w]))", _say_inches, '"″'),
+    make_rule("inches", rf"{BEGIN}(?P<amount>{AMOUNT})(?: ?″|\"(?![\w]))", _say_inches, '"″'),
     make_rule(
         "feet",
-        rf"{_BEGIN}(?P<amount>{AMOUNT}) ?′",
+        rf"{BEGIN}(?P<amount>{AMOUNT}) ?′",
         _say_feet,
         "′",
     ),
     # 3½ lb., 5–10 km, 12-in., 5 sq. ft, 5 m²
     make_rule(
         "measure",
-        rf"{_BEGIN}(?P<amount>{RANGE})(?P<gap> ?|-){_KIND}(?P<unit>{_UNIT})(?P<power>[²³]|"
+        rf"{BEGIN}(?P<amount>{RANGE})(?P<gap> ?|-){_KIND}(?P<unit>{_UNIT})(?P<power>[²³]|"
         rf"\^?[23](?![\w.]))?(?![\w²³^/])(?!\.\w)(?!['’]\w)(?P<dot>\.)?",
         _say_measure,
         _DIGITS_AND_SIGNS,

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 
-from pipeline.script.english.context import keep_stop
-from pipeline.script.english.numbers import AMOUNT, INTEGER, VULGAR, is_one, name_amount, name_cardinal, name_integer
+from pipeline.script.english.context import DETERMINER, keep_stop
+from pipeline.script.english.numbers import (
+    AMOUNT,
+    DIGITS,
+    INTEGER,
+    VULGAR,
+    is_one,
+    name_amount,
+    name_cardinal,
+    name_integer,
+)
 from pipeline.script.rules import make_rule, text_after, text_before
 
 _CURRENCIES = {
@@ -26,9 +35,7 @@ _SCALES = {"m": "million", "mn": "million", "mm": "million", "b": "billion", "bn
 _SCALE = r"(?:(?: |-)?(?P<scale>(?i:hundred|thousand|million|billion|trillion|mn|bn|tn|m|b|k))\b)"
 _PERIODS = {"mo": "month", "month": "month", "yr": "year", "year": "year", "wk": "week", "week": "week", "d": "day",
             "day": "day", "hr": "hour", "hour": "hour", "h": "hour"}  # fmt: skip
-_DETERMINER = re.compile(
-    r"\b(?:an?|the|his|her|my|your|their|our|its|that|this|each|every|another|one|single|new|old|crisp)\s\Z", re.I
-)
+_DETERMINER = re.compile(rf"\b(?:{DETERMINER}|new|old|crisp)\s\Z", re.I)
 _NOT_A_NOUN = (
     "a an the per for in of to and or nor from on at by each apiece more less now that which who was is were are as "
     "with if when while he she it they we you i his her my our your their had has have would will could should may "
@@ -136,7 +143,7 @@ def _say_suffixed(match: re.Match[str]) -> str:
 
 
 _PENNIES = r"(?P<pence>[0-9]{1,2}[½¼¾]?|[½¼¾])d\b\.?"
-_DIGITS = "0123456789" + VULGAR
+_DIGITS_AND_SIGNS = DIGITS + VULGAR
 
 RULES = (
     make_rule(
@@ -149,7 +156,7 @@ RULES = (
         "pounds, shillings and pence",
         rf"(?<![\w.£$])(?:(?P<pounds>{INTEGER})l\.,? )?(?P<shillings>[0-9]{{1,3}})s\b\.?,? {_PENNIES}",
         _say_pounds,
-        "0123456789",
+        DIGITS,
     ),
     make_rule(
         "money",
@@ -161,10 +168,17 @@ RULES = (
     ),
     make_rule("money", rf"(?<![\w.,/-])(?P<amount>{AMOUNT}) ?(?P<sign>[€£₽])(?![\w])", _say_suffixed, "€£₽"),
     make_rule("cents", rf"(?<![\w.,/$])(?P<amount>{AMOUNT}) ?(?P<unit>¢)", _say_small, "¢"),
-    make_rule("cents", r"(?<![\w.,/$])(?P<amount>[0-9]{1,2}) ?(?P<unit>cts?|(?<=[0-9])c)\b\.?", _say_small, _DIGITS),
-    make_rule("pence", rf"(?<![\w.,/$-])(?P<amount>[0-9]{{1,2}}[{VULGAR}]?)(?P<unit>p)(?![\w.])", _say_small, _DIGITS),
-    make_rule("shillings", r"(?<![\w.,/'-])([0-9]{1,3}+)s\.", _say_shillings, _DIGITS),
-    make_rule("pence", r"(?<![\w.,/'-])([0-9]{1,2}+[½¼¾]?|[½¼¾])d\b\.?", _say_pence_alone, _DIGITS),
+    make_rule(
+        "cents", r"(?<![\w.,/$])(?P<amount>[0-9]{1,2}) ?(?P<unit>cts?|(?<=[0-9])c)\b\.?", _say_small, _DIGITS_AND_SIGNS
+    ),
+    make_rule(
+        "pence",
+        rf"(?<![\w.,/$-])(?P<amount>[0-9]{{1,2}}[{VULGAR}]?)(?P<unit>p)(?![\w.])",
+        _say_small,
+        _DIGITS_AND_SIGNS,
+    ),
+    make_rule("shillings", r"(?<![\w.,/'-])([0-9]{1,3}+)s\.", _say_shillings, _DIGITS_AND_SIGNS),
+    make_rule("pence", r"(?<![\w.,/'-])([0-9]{1,2}+[½¼¾]?|[½¼¾])d\b\.?", _say_pence_alone, _DIGITS_AND_SIGNS),
     make_rule(
         "rupees",
         rf"(?<![\w.,/-])(?P<before>{AMOUNT}) Rs\b\.?|\bR[se]\.? ?(?P<after>{AMOUNT})(?!\w)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pipeline.script.english.context import keep_stop, like_case
+from pipeline.script.english.numbers import DIGITS
 from pipeline.script.rules import any_of, make_rule, text_after, text_before, with_stops
 
 # fmt: off
@@ -65,7 +66,7 @@ RULES = (
     ),
     # 3 vols.
     make_rule("reference", r"(?<=[0-9] )(?P<x>vols?\.)(?!\w)", _say_volumes, with_stops(["vol", "vols"])),
-    make_rule("book size", r"(?<!\w)(?P<x>4to|8vo|12mo|16mo)(?!\w)", _say_book_size, "0123456789"),
+    make_rule("book size", r"(?<!\w)(?P<x>4to|8vo|12mo|16mo)(?!\w)", _say_book_size, DIGITS),
     # № 5, N° 5
     make_rule("number", r"(?<!\w)(?:№|N[°º]) ?(?=[0-9])", "number ", "№N"),
 )

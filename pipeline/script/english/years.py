@@ -9,6 +9,8 @@ from pipeline.script.english.counted import COUNTED_AFTER
 from pipeline.script.english.dates import MONTH_BEFORE
 from pipeline.script.english.figures import ADDRESS_AFTER, PLACES
 from pipeline.script.english.numbers import (
+    DIGITS,
+    NOT_JOINED,
     name_cardinal,
     name_decade,
     name_digits,
@@ -17,8 +19,6 @@ from pipeline.script.english.numbers import (
     name_year,
 )
 from pipeline.script.rules import make_rule, text_after, text_before, word_before
-
-_DIGITS = "0123456789"
 
 # What stands around a year. May 3, 1914; May the 3rd 1914:
 _MONTH_DAY_BEFORE = re.compile(rf"\b{MONTH}\s(?:the\s)?[0-9]{{1,2}}(?:st|nd|rd|th|d)?,?\s\Z", re.I)
@@ -179,7 +179,7 @@ RULES = (
         r"(?<![\w.$£€¥#@/,:-])(?P<first>1[0-9]{3}|20[0-9]{2})(?P<joint> ?[–-] ?|—)(?P<last>(?:1[0-9]|20)[0-9]{2}|"
         r"[0-9]{2})(?![\w-]|[.,/:][0-9]|°)",
         _say_year_range,
-        (_DIGITS, "-–—"),
+        (DIGITS, "-–—"),
     ),
     # 1890s, 1890's, 1980s-90s
     make_rule(
@@ -187,39 +187,39 @@ RULES = (
         r"(?<![\w.$£€¥#@/,:])(?P<first>(?:1[0-9]|20)[0-9]0)'?s(?:[-–]'?(?P<second>[0-9]0|(?:1[0-9]|"
         r"20)[0-9]0)'?s)?(?![\w])",
         _say_decades,
-        (_DIGITS, "s"),
+        (DIGITS, "s"),
     ),
     # 2s, 500s
     make_rule(
         "plural",
         r"(?<![\w.$£€¥#@/,:'-])(?P<number>[2-9]|1[0-9]|[1-9]00|1000)s(?![\w.])",
         _say_plural,
-        (_DIGITS, "s"),
+        (DIGITS, "s"),
     ),
     # '90s, 90's
-    make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?![\w.])", _say_short_decade, (_DIGITS, "s")),
-    make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?=\.)", _say_short_decade, (_DIGITS, "s")),
+    make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?![\w.])", _say_short_decade, (DIGITS, "s")),
+    make_rule("decade", r"(?<![\w.$£€¥#@/,:])'?(?P<decade>[1-9]0)'?s(?=\.)", _say_short_decade, (DIGITS, "s")),
     # 18—, 18--, 183-
     make_rule(
         "year left open",
         r"(?<![\w.,-])(?P<x>1[0-9](?:[0-9](?:——?|--?|_|–)|——?|--|__))(?![\w])",
         _say_open_year,
-        (_DIGITS, "—-_"),
+        (DIGITS, "—-_"),
     ),
     # 1914
     make_rule(
         "year",
-        r"(?<![\w.$£€¥#@/,:-])(?<![0-9]['–])(?P<x>[12][0-9]{3})(?![\w%°-]|[.,/:'–][0-9]| [½⅓¼¾])",
+        rf"{NOT_JOINED}(?P<x>[12][0-9]{{3}})(?![\w%°-]|[.,/:'–][0-9]| [½⅓¼¾])",
         _say_year,
-        _DIGITS,
+        DIGITS,
     ),
     # mid-1914
-    make_rule("year", r"(?<=-)(?<=\bmid-)(?P<x>1[0-9]{3})(?!\w)", _say_mid_year, _DIGITS),
+    make_rule("year", r"(?<=-)(?<=\bmid-)(?P<x>1[0-9]{3})(?!\w)", _say_mid_year, DIGITS),
     # the summer of '98
     make_rule(
         "short year",
         r"(?:\b(?:of|in|since|from|summer|winter|spring|autumn|fall|class) )'(?P<x>[0-9]{2})(?!\w|')",
         _say_short_year,
-        (_DIGITS, "'"),
+        (DIGITS, "'"),
     ),
 )
