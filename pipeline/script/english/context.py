@@ -8,27 +8,23 @@ from collections.abc import Mapping
 from pipeline.script.english.calendar import FULL_WEEKDAYS, MONTH
 from pipeline.script.rules import any_of, text_after
 
-# fmt: off
-_STARTERS = (
-    "The A An He She It They We You I His Her Their My Our Your Its This That These Those There Then But And Or So If "
-    "When While What Why Who Whose How Where As At In On For From With By After Before Not No Yes Now Only Even Still "
-    "Yet Every Each Both Some Many Most Once Here Because Since Although Though However Meanwhile Perhaps Did Do "
-    "Does Was Were Is Are Had Has Have Could Would Will Let Nobody Nothing Everyone Everything Someone Later Soon Just "
-    "Well Oh Ah Never Which Under Over Until Unless Such Nor To Of Another Behind Beside Between Through Without "
-    "Within "
-    "Outside Inside Upon Across Suddenly Finally Instead Today Tonight Tomorrow Yesterday Again Thus Therefore "
-    "Can Should Might Must May Please Maybe Don't I'm I'd I've I'll It's That's He's She's They're We're You're There's"
-)
-# fmt: on
-STARTER = rf"(?:{any_of(_STARTERS.split())})(?![\w'])"
+_STARTERS = """
+    The A An He She It They We You I His Her Their My Our Your Its This That These Those There Then But And Or So If
+    When While What Why Who Whose How Where As At In On For From With By After Before Not No Yes Now Only Even Still
+    Yet Every Each Both Some Many Most Once Here Because Since Although Though However Meanwhile Perhaps Did Do Does
+    Was Were Is Are Had Has Have Could Would Will Let Nobody Nothing Everyone Everything Someone Later Soon Just Well
+    Oh Ah Never Which Under Over Until Unless Such Nor To Of Another Behind Beside Between Through Without Within
+    Outside Inside Upon Across Suddenly Finally Instead Today Tonight Tomorrow Yesterday Again Thus Therefore Can
+    Should Might Must May Please Maybe Don't I'm I'd I've I'll It's That's He's She's They're We're You're There's
+""".split()
+STARTER = rf"(?:{any_of(_STARTERS)})(?![\w'])"
 
 VERB = (
     r"(?:was|is|were|am|have|had|has|will|would|shall|should|can|could|may|might|must|do|did|don't|didn't|never|always|"
     r"think|thought|know|knew|see|saw|went|go|came|come|said|say|told|tell|read|wrote|write|feel|felt|want|wanted|like|"
     r"liked|love|loved|hate|hated|need|needed|got|get|found|find|made|make|took|take|gave|give|hope|wish|left|"
-    r"lost|just|only|also|too|played|play|"
-    r"once|first|heard|ever|really|mean|meant|fear|believe|believed|suppose|used|still|"
-    r"[a-z]+ed|'[a-z]+)\b"
+    r"lost|just|only|also|too|played|play|once|first|heard|ever|really|mean|meant|fear|believe|believed|suppose|used|"
+    r"still|[a-z]+ed|'[a-z]+)\b"
 )
 """What follows the pronoun I rather than the number of a king or a book."""
 
@@ -38,10 +34,7 @@ _AT_END = re.compile(r"(?P<closes>[\"')\]]*)\Z")
 _CAPITAL = re.compile(r"[\"')\]]*\s+[\"'(\[]*[A-ZÀ-Þ]")
 _STARTER = re.compile(rf"[\"')\]]*\s+[\"'(\[]*(?P<word>{STARTER})")
 _SPEECH = re.compile(r"[\"')\]]*\s+[\"'(\[]+[A-ZÀ-Þ]")
-_GOES_ON = re.compile(
-    rf"\s+(?:{MONTH}|{FULL_WEEKDAYS}|Eastern|Pacific|Central|Mountain|Greenwich|"
-    rf"[A-Z]{{3,4}})\b"
-)
+_GOES_ON = re.compile(rf"\s+(?:{MONTH}|{FULL_WEEKDAYS}|Eastern|Pacific|Central|Mountain|Greenwich|[A-Z]{{3,4}})\b")
 _NUM_WORDS_SENTENCE = 4
 
 

@@ -49,8 +49,7 @@ _NAME_BEFORE = re.compile(r"(?:\b[A-Z][a-z]+,?|,)\s\Z")
 """London 1914; London, 1914; 3rd ed., 1914."""
 _LABELS = re.compile(
     r"\b(?:room|flight|route|highway|apartment|apt\.?|suite|bus|interstate|channel|gate|cell|box|train|extension|"
-    r"ext\.?|"
-    r"locker|squadron|number|numbers|no\.|nos\.|page|pages|pp?\.|chapter|line|lines|verse|psalm|hymn|lot|platform|"
+    r"ext\.?|locker|squadron|number|numbers|no\.|nos\.|page|pages|pp?\.|chapter|line|lines|verse|psalm|hymn|lot|platform|"
     r"agent|unit|car|model|boeing|building|building\sno\.|form|rule|section)\s\Z",
     re.I,
 )
