@@ -207,7 +207,7 @@ CASES = {
         ("3 sq. ft.", "three square feet"),
         ("20 km²", "twenty square kilometers"),
         ("20 km^2 and 3 m^3", "twenty square kilometers and three cubic meters"),
-        ("so 2<3, and x > 3", "so two is less than three, and x is greater than three"),
+        ("so 2 < 3, and x > 3", "so two is less than three, and x is greater than three"),
         ("5 m³", "five cubic meters"),
         ("2 hrs.", "two hours"),
         ("30 min.", "thirty minutes"),

@@ -148,9 +148,8 @@ RULES = (
         _say_operator,
         _MATH,
     ),
-    # x < 3, 2<3
+    # x < 3; not x<3: 3>2 may be the end of a tag
     make_rule("arithmetic", r"(?<=[\w)])(?P<x> [<>] )(?=[\w(.-])", _say_operator, "<>"),
-    make_rule("arithmetic", r"(?<=[0-9])[<>](?=[0-9])", _say_operator, "<>"),
     make_rule("times", r"(?<=[0-9])(?P<x> ?\* ?)(?=[0-9])", _say_operator, "*"),
     # +5, ± 5
     make_rule("arithmetic", r"(?<![\w+±])(?P<x>[+±] ?)(?=[0-9])", _say_operator, "+±"),
