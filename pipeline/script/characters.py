@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from pipeline.script.rules import Rule, make_rule
+from pipeline.script.quotes import DOUBLE_MARKS, SINGLE_MARKS
+from pipeline.script.rules import Rule, make_rule, text_after, text_before
 
-_SINGLE = "‘’‚‛‹›`"
-_DOUBLE = "“”„‟«»"
-_QUOTES = str.maketrans(dict.fromkeys(_SINGLE, "'") | dict.fromkeys(_DOUBLE, '"'))
+_SINGLE = f"{SINGLE_MARKS}`"
+_QUOTES = str.maketrans(dict.fromkeys(_SINGLE, "'") | dict.fromkeys(DOUBLE_MARKS, '"'))
 _DASHES = "—―⸺⸻–-"
 _CLOSES = re.compile(rf"""\Z|[.,;:!?)\]}}]|["']+(?:[\s.,;:!?)\]}}{_DASHES}]|\Z)""")
 _OPENS = re.compile(rf"""(?:\A|[\s(\[{{{_DASHES}])["'(\[{{]+\Z""")
 _OPENING_MAX = 8
+_POWER_BEFORE = re.compile(r"[0-9]\Z|(?<![^\W_])[^\W\d_]\Z")
 _LONG_DASH = re.compile("[—―⸺⸻]|--")
 # Pictures, dingbats and their joiners; ♭ ♮ ♯ are said, and the figures in circles are figures.
 _PICTURES = (
@@ -40,21 +41,19 @@ def _say_compatible(match: re.Match[str]) -> str:
 
 def _drop(match: re.Match[str]) -> str:
     """Nothing, or a space where two words would become one."""
-    before, after = match.string[: match.start()][-1:], match.string[match.end() : match.end() + 1]
+    before, after = text_before(match, 1), text_after(match, 1)
     return " " if before.isalnum() and after.isalnum() else ""
 
 
 def _say_raised(match: re.Match[str]) -> str:
     """A power where a figure or a single letter is raised (10<sup>6</sup>), else the mark of a note."""
-    return f"^{match[1]}" if re.search(r"[0-9]\Z|(?<![^\W_])[^\W\d_]\Z", match.string[: match.start()][-2:]) else ""
+    return f"^{match[1]}" if _POWER_BEFORE.search(text_before(match, 2)) else ""
 
 
 def _drop_underscores(match: re.Match[str]) -> str | None:
     """The marks of emphasis, also of a part of a word; not those within a name (snake_case, a@b_c.org)."""
-    start, end = match.span()
-    text = match.string
-    inside = start > 0 and text[start - 1].isalnum() and end < len(text) and text[end].isalnum()
-    return None if inside else ""
+    is_inside = text_before(match, 1).isalnum() and text_after(match, 1).isalnum()
+    return None if is_inside else ""
 
 
 def _say_dash(match: re.Match[str]) -> str:
@@ -65,11 +64,9 @@ def _say_dash(match: re.Match[str]) -> str:
     run = match[0]
     if not (_LONG_DASH.search(run) or run == " – "):
         return run
-    text, start, end = match.string, match.start(), match.end()
-    if _CLOSES.match(text, end):
+    if _CLOSES.match(match.string, match.end()):
         return "—"
-    before = text[max(0, start - _OPENING_MAX) : start]
-    is_opened = start == 0 or bool(_OPENS.search(before))
+    is_opened = match.start() == 0 or _OPENS.search(text_before(match, _OPENING_MAX))
     return "— " if is_opened else " — "
 
 
@@ -84,7 +81,7 @@ SPACES: tuple[Rule, ...] = (
     ),
     make_rule("white space", r"\s{2,}|[^\S ]", " "),
     make_rule("comma", "(?<=\\w)‚(?= )", ",", "‚"),
-    make_rule("quotation marks", f"[{_SINGLE}{_DOUBLE}]+|'{{2,}}", _say_quotes, _SINGLE + _DOUBLE + "'"),
+    make_rule("quotation marks", f"[{_SINGLE}{DOUBLE_MARKS}]+|'{{2,}}", _say_quotes, _SINGLE + DOUBLE_MARKS + "'"),
     make_rule("ellipsis", r"(?:…|\.(?: ?[.…]){2})(?: ?[.…])*+", "...", ".…"),
 )
 """What is alike in every text, also in one without a letter or a figure."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +19,7 @@ from typing import Literal, NamedTuple
 import regex
 
 from pipeline.script.expressions import compile_expression, expand, find_matches
+from pipeline.script.language import primary_subtag
 from pipeline.script.rewriting import Rewriting, compose, rewrite
 from pipeline.script.whole_words import find_beginnings, find_ending, first_word, is_whole, match_word
 
@@ -80,13 +82,13 @@ class Lexicon:
         takes_ipa: whether the engine's text may hold sounds, as ⟦ipa⟧. language: the book's, as a BCP 47 tag.
         """
         chosen: dict[str, Entry] = {}
-        foreign: dict[tuple[str, str], int] = {}
+        foreign: Counter[tuple[str, str]] = Counter()
         unsaid: dict[str, list[Entry]] = {}
         for entry in self.entries:
             if (entry.voices and voice not in entry.voices) or (entry.engines and engine not in entry.engines):
                 continue
-            if entry.language and language and _primary(entry.language) != _primary(language):
-                foreign[entry.file, entry.language] = foreign.get((entry.file, entry.language), 0) + 1
+            if entry.language and language and primary_subtag(entry.language) != primary_subtag(language):
+                foreign[entry.file, entry.language] += 1
             elif entry.say or takes_ipa:
                 chosen.pop(entry.word, None)  # the nearer one also comes later
                 chosen[entry.word] = entry if takes_ipa else replace(entry, ipa="")
@@ -268,7 +270,3 @@ def _ending_sounds(ipa: str, ending: str) -> str:
         last = ipa.rstrip("ːˑ")[-1:]
         return "ɪz" if last in _SIBILANT else "s" if last in _VOICELESS else "z"
     return {"": "", "d": "d", "ll": "əl", "ve": "əv", "re": "ɚ"}[ending]
-
-
-def _primary(language: str) -> str:
-    return language.replace("_", "-").split("-")[0].lower()

@@ -7,6 +7,7 @@ of several lexemes for one word likewise. Expat never reads another file, and no
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 from xml.parsers import expat
@@ -79,7 +80,7 @@ class _Reader:
         self._text: list[str] | None = None
         self._saying: _Saying | None = None
         self._num_roles = 0
-        self._other_alphabets: dict[str, int] = {}
+        self._other_alphabets: Counter[str] = Counter()
         self._is_begun = False
         self.language = ""
         self.lexemes: list[_Lexeme] = []
@@ -134,7 +135,7 @@ class _Reader:
         if tag == "grapheme":
             return None
         if tag == "phoneme" and (alphabet := attributes.get("alphabet", self._alphabet)).lower() != "ipa":
-            self._other_alphabets[alphabet] = self._other_alphabets.get(alphabet, 0) + 1
+            self._other_alphabets[alphabet] += 1
             self.lexemes[-1].is_skipped = True
             return None
         return _Saying(is_preferred=attributes.get("prefer", "").strip() in ("true", "1"))

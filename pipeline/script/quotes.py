@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_DOUBLE, _SINGLE = '"“”„‟«»', "'‘’‚‛‹›"
+DOUBLE_MARKS, SINGLE_MARKS = "“”„‟«»", "‘’‚‛‹›"
+"""Quotation marks but the straight ones."""
+_DOUBLE, _SINGLE = f'"{DOUBLE_MARKS}', f"'{SINGLE_MARKS}"
 _RUN = re.compile(rf"[{_DOUBLE}{_SINGLE}]+|\n\s*\n")
 _OPEN_BY_SHAPE = frozenset("“„‟«‘‚‛‹")
 _CLOSED_BY_SHAPE = frozenset("”»’›")

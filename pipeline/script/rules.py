@@ -10,6 +10,7 @@ from functools import lru_cache
 from pipeline.script.rewriting import Rewriting
 
 _DOTTED = re.compile(r"[^\W_]{1,8}\.")
+_WORD_AFTER = re.compile(r"[ -]([\w']+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ def with_stops(words: Iterable[str]) -> list[str]:
     return [f"{word.lower()}." for word in words]
 
 
+def any_of(words: Iterable[str]) -> str:
+    """Words as the alternatives of a pattern, the longest first."""
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+
+
 class Table:
     """Rules in the order in which they are tried."""
 
@@ -70,7 +76,7 @@ def find_rewritings(text: str, table: Table) -> list[Rewriting]:
     taken = bytearray(len(text))
     found = []
     for rule in table.choose(text):
-        group: str | int = "x" if "x" in rule.pattern.groupindex else 0
+        group = _rewritten_group(rule.pattern)
         for match in rule.pattern.finditer(text):
             start, end = match.span(group)
             if start == end or taken.find(1, start, end) >= 0:
@@ -87,13 +93,13 @@ def find_rewritings(text: str, table: Table) -> list[Rewriting]:
 
 def text_before(match: re.Match[str], num_chars: int = 40) -> str:
     """The characters before what is rewritten."""
-    start = match.start("x" if "x" in match.re.groupindex else 0)
+    start = match.start(_rewritten_group(match.re))
     return match.string[max(0, start - num_chars) : start]
 
 
 def text_after(match: re.Match[str], num_chars: int = 40) -> str:
     """The characters after what is rewritten."""
-    end = match.end("x" if "x" in match.re.groupindex else 0)
+    end = match.end(_rewritten_group(match.re))
     return match.string[end : end + num_chars]
 
 
@@ -112,4 +118,5 @@ def word_after(match: re.Match[str]) -> str:
     return found[1] if found else ""
 
 
-_WORD_AFTER = re.compile(r"[ -]([\w']+)")
+def _rewritten_group(pattern: re.Pattern[str]) -> str | int:
+    return "x" if "x" in pattern.groupindex else 0

@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pipeline.script.language import primary_subtag
+
 _FIRST_WORD = re.compile(r"[^\W_][\w.&-]*")
 _INITIAL = re.compile(r"[^\W\d_]\.")
 _INITIALS = re.compile(r"[^\W\d_a-z](?:\.-?[^\W\d_a-z]){1,2}")
@@ -147,7 +149,7 @@ def first_word(text: str) -> str:
 @cache
 def read_language(tag: str) -> Language:
     """Return what is known of the language of a BCP 47 tag, of which the first part counts."""
-    name = tag.replace("_", "-").split("-")[0].lower()
+    name = primary_subtag(tag)
     record: dict[str, Any] = {}
     path = Path(__file__).with_name("punkt") / f"{name}.json"
     if name.isalpha() and path.is_file():

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pipeline.script.characters import DASHES, MARKS, SPACES
+from pipeline.script.language import primary_subtag
 from pipeline.script.rewriting import Rewriting, compose, rewrite
 from pipeline.script.rules import Table, find_rewritings
 
@@ -38,12 +39,12 @@ def speak(text: str, language: str, *, is_heading: bool = False) -> Spoken:
     letter is lost but those of what is rewritten. A text of which nothing is said, such as a page mark, becomes an
     ellipsis. Raises nothing.
     """
-    tables = _read_tables(language.replace("_", "-").split("-")[0].lower(), is_heading)
+    tables = _read_tables(primary_subtag(language), is_heading)
     if _SPEAKABLE.search(text) is None:
         tables = _WITHOUT_WORDS
     said = text
     rewritings: tuple[Rewriting, ...] = ()
-    num_unchanged = 0
+    num_unchanged = 0  # tables in a row that found nothing: the text is done when all of them have
     for table in itertools.islice(itertools.cycle(tables), _NUM_ROUNDS_MAX * len(tables)):
         if found := find_rewritings(said, table):
             rewritings = compose(text, rewritings, found)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Protocol
 
+from pipeline.script.language import primary_subtag
+
 LANGUAGES = frozenset(("de", "en", "es", "eu", "fr", "it", "lv", "nl", "pt", "ru"))
 """Those with a dictionary, as the first part of a BCP 47 tag. In any other no word is known to be unknown."""
 
@@ -53,7 +55,7 @@ def unknown_words(text: str, language: str) -> list[str]:
     inflection, without accents. Numerals, single letters, short words in capitals and sounds without a vowel (Psst) are
     not looked up, and the parts of a hyphenated word are words. Empty where `language` has no dictionary.
     """
-    primary = language.replace("_", "-").split("-")[0].lower()
+    primary = primary_subtag(language)
     if primary not in LANGUAGES:
         return []
     first_written: dict[str, str] = {}

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 
-from pipeline.script.english.context import keep_stop
-from pipeline.script.english.numbers import AMOUNT, INTEGER, VULGAR, is_one, name_amount, name_cardinal, name_integer
+from pipeline.script.english.context import DETERMINER, keep_stop
+from pipeline.script.english.numbers import (
+    AMOUNT,
+    DIGITS,
+    INTEGER,
+    VULGAR,
+    is_one,
+    name_amount,
+    name_cardinal,
+    name_integer,
+)
 from pipeline.script.rules import make_rule, text_after, text_before
 
 _CURRENCIES = {
@@ -26,9 +35,7 @@ _SCALES = {"m": "million", "mn": "million", "mm": "million", "b": "billion", "bn
 _SCALE = r"(?:(?: |-)?(?P<scale>(?i:hundred|thousand|million|billion|trillion|mn|bn|tn|m|b|k))\b)"
 _PERIODS = {"mo": "month", "month": "month", "yr": "year", "year": "year", "wk": "week", "week": "week", "d": "day",
             "day": "day", "hr": "hour", "hour": "hour", "h": "hour"}  # fmt: skip
-_DETERMINER = re.compile(
-    r"\b(?:an?|the|his|her|my|your|their|our|its|that|this|each|every|another|one|single|new|old|crisp)\s\Z", re.I
-)
+_DETERMINER = re.compile(rf"\b(?:{DETERMINER}|new|old|crisp)\s\Z", re.I)
 _NOT_A_NOUN = (
     "a an the per for in of to and or nor from on at by each apiece more less now that which who was is were are as "
     "with if when while he she it they we you i his her my our your their had has have would will could should may "
@@ -43,7 +50,7 @@ _PENCE = {1: "a penny", 2: "twopence", 3: "threepence", 4: "fourpence", 5: "five
 
 def _say_sum(match: re.Match[str]) -> str | None:
     sign, amount, scale = match["sign"], match["amount"], match["scale"]
-    one, many, cent, cents = _CURRENCIES[sign]
+    one, many, _, cents = _CURRENCIES[sign]
     if country := _COUNTRIES.get(match["country"] or ""):
         one, many = f"{country} {one}", f"{country} {many}"
     upto = match["upto"] or ""
@@ -53,19 +60,26 @@ def _say_sum(match: re.Match[str]) -> str | None:
     words = name_amount(amount) + (f" to {name_amount(upto)}" if upto else "") + (f" {scale}" if scale else "")
     if match["hyphen"] is not None or (not period and _is_adjective(match)):
         return f"{words} {one}".replace(" ", "-") if " " not in name_amount(amount) else f"{words} {one}"
+    num_decimals = len(amount.partition(".")[2])
     if scale or upto or not cents:
         return f"{words} {many}{period}"
+    if num_decimals in (1, 2):
+        return _name_change(amount, sign, one, many) + period
+    return f"{words} {one if is_one(amount) else many}{period}"
+
+
+def _name_change(amount: str, sign: str, one: str, many: str) -> str:
+    """1.50 is one dollar and fifty cents, .05 five cents."""
     whole, _, decimals = amount.partition(".")
-    if not decimals or len(decimals) > 2:
-        return f"{words} {one if is_one(amount) else many}{period}"
     num_cents = int(decimals.ljust(2, "0"))
     num_whole = int(whole.replace(",", "") or 0)
     parts = []
     if num_whole or not num_cents:
         parts.append(f"{name_integer(whole or '0')} {one if num_whole == 1 else many}")
     if num_cents:
+        _, _, cent, cents = _CURRENCIES[sign]
         parts.append(f"{name_cardinal(num_cents)} {cent if num_cents == 1 else cents}")
-    return " and ".join(parts) + period
+    return " and ".join(parts)
 
 
 def _is_adjective(match: re.Match[str]) -> bool:
@@ -83,23 +97,17 @@ def _say_pounds(match: re.Match[str]) -> str:
         parts.append(f"{name_integer(match['shillings'])} {'shilling' if is_one(match['shillings']) else 'shillings'}")
     pence = match["pence"]
     if pence:
-        parts.append(_name_pence(pence))
-        return (
-            (" ".join(parts[:-1]) + " and " if parts[:-1] else "")
-            + parts[-1]
-            + (keep_stop(match) if match[0][-1] == "." else "")
-        )
+        parts += ["and", _name_pence(pence)] if parts else [_name_pence(pence)]
     return " ".join(parts) + (keep_stop(match) if match[0][-1] == "." else "")
 
 
 def _name_pence(pence: str) -> str:
     farthings = {"¼": "farthing", "½": "halfpenny", "¾": "three farthings"}
-    whole, fraction = re.sub(r"\D", "", re.sub(f"[{VULGAR}]", "", pence)), pence[-1]
-    if fraction in farthings and not whole:
+    whole, fraction = pence.rstrip(VULGAR), pence[-1]
+    if not whole:
         return farthings[fraction] if fraction == "¾" else f"a {farthings[fraction]}"
-    if fraction in farthings:
-        return f"{_PENCE.get(int(whole), name_integer(whole) + ' pence')} {farthings[fraction]}"
-    return _PENCE.get(int(whole)) or f"{name_integer(whole)} pence"
+    said = _PENCE.get(int(whole)) or f"{name_integer(whole)} pence"
+    return f"{said} {farthings[fraction]}" if fraction in farthings else said
 
 
 def _say_shillings(match: re.Match[str]) -> str | None:
@@ -111,9 +119,8 @@ def _say_shillings(match: re.Match[str]) -> str | None:
 
 def _say_pence_alone(match: re.Match[str]) -> str | None:
     """6d. but not 2d and 3d without a price before them: those are old ordinals."""
-    if match[1][-1] in "23" and not match[0].endswith("."):
-        return None
-    if match[1][-1] in "23" and re.match(r"\s[A-Z]|\sof\b", text_after(match)):
+    is_sure = match[0].endswith(".") and not re.match(r"\s[A-Z]|\sof\b", text_after(match))
+    if match[1][-1] in "23" and not is_sure:
         return None
     return _name_pence(match[1]) + (keep_stop(match) if match[0][-1] == "." else "")
 
@@ -136,7 +143,7 @@ def _say_suffixed(match: re.Match[str]) -> str:
 
 
 _PENNIES = r"(?P<pence>[0-9]{1,2}[½¼¾]?|[½¼¾])d\b\.?"
-_DIGITS = "0123456789" + VULGAR
+_DIGITS_AND_SIGNS = DIGITS + VULGAR
 
 RULES = (
     make_rule(
@@ -149,7 +156,7 @@ RULES = (
         "pounds, shillings and pence",
         rf"(?<![\w.£$])(?:(?P<pounds>{INTEGER})l\.,? )?(?P<shillings>[0-9]{{1,3}})s\b\.?,? {_PENNIES}",
         _say_pounds,
-        "0123456789",
+        DIGITS,
     ),
     make_rule(
         "money",
@@ -161,10 +168,17 @@ RULES = (
     ),
     make_rule("money", rf"(?<![\w.,/-])(?P<amount>{AMOUNT}) ?(?P<sign>[€£₽])(?![\w])", _say_suffixed, "€£₽"),
     make_rule("cents", rf"(?<![\w.,/$])(?P<amount>{AMOUNT}) ?(?P<unit>¢)", _say_small, "¢"),
-    make_rule("cents", r"(?<![\w.,/$])(?P<amount>[0-9]{1,2}) ?(?P<unit>cts?|(?<=[0-9])c)\b\.?", _say_small, _DIGITS),
-    make_rule("pence", rf"(?<![\w.,/$-])(?P<amount>[0-9]{{1,2}}[{VULGAR}]?)(?P<unit>p)(?![\w.])", _say_small, _DIGITS),
-    make_rule("shillings", r"(?<![\w.,/'-])([0-9]{1,3}+)s\.", _say_shillings, _DIGITS),
-    make_rule("pence", r"(?<![\w.,/'-])([0-9]{1,2}+[½¼¾]?|[½¼¾])d\b\.?", _say_pence_alone, _DIGITS),
+    make_rule(
+        "cents", r"(?<![\w.,/$])(?P<amount>[0-9]{1,2}) ?(?P<unit>cts?|(?<=[0-9])c)\b\.?", _say_small, _DIGITS_AND_SIGNS
+    ),
+    make_rule(
+        "pence",
+        rf"(?<![\w.,/$-])(?P<amount>[0-9]{{1,2}}[{VULGAR}]?)(?P<unit>p)(?![\w.])",
+        _say_small,
+        _DIGITS_AND_SIGNS,
+    ),
+    make_rule("shillings", r"(?<![\w.,/'-])([0-9]{1,3}+)s\.", _say_shillings, _DIGITS_AND_SIGNS),
+    make_rule("pence", r"(?<![\w.,/'-])([0-9]{1,2}+[½¼¾]?|[½¼¾])d\b\.?", _say_pence_alone, _DIGITS_AND_SIGNS),
     make_rule(
         "rupees",
         rf"(?<![\w.,/-])(?P<before>{AMOUNT}) Rs\b\.?|\bR[se]\.? ?(?P<after>{AMOUNT})(?!\w)",

@@ -40,6 +40,12 @@ _VULGAR = {
     "⅑": (1, 9), "⅒": (1, 10),
 }  # fmt: skip
 
+DIGITS = "0123456789"
+BEGIN = r"(?<![\w.$£€¥₹#§^@])(?<![0-9][.,:/'\-–])"
+"""Where a number may begin: not in a word (R2D2), a sum of money or another rule's matter (#1), nor joined to figures,
+which makes it a date, a time, a score, a version or a telephone number."""
+NOT_JOINED = r"(?<![\w.$£€¥#@/,:-])(?<![0-9]['–])"
+"""Where a date or a time may begin, of which more figures would make something else."""
 INTEGER = r"(?:[0-9]{1,3}(?:,[0-9]{3})++|[0-9]++)"
 VULGAR = "".join(_VULGAR)
 AMOUNT = (
