@@ -24,7 +24,7 @@ from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.left_out import LEFT_OUT
-from pipeline.manuscript.markup import parse_markup_text
+from pipeline.manuscript.markup import ILLEGAL, parse_markup_text
 from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Reading
@@ -62,7 +62,7 @@ def read_markdown(name: str, data: bytes, reading: Reading) -> Book:
 
 def render_markdown(text: str, name: str = "") -> tuple[etree._Element, dict[str, Any]]:
     """The tree of HTML that the spans of a Markdown file are places in, and its metadata by lower-case names."""
-    source = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    source = ILLEGAL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     head, fields, source = _split_head(source)
     env: dict[str, Any] = {}
     rendered = _PARSER.render(_escape_senseless(source), env)

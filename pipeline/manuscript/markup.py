@@ -21,7 +21,7 @@ _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[(.*?)\]\s*)?>", re.IGNORECASE | re.
 _INTERNAL_ENTITY = re.compile(r"<!ENTITY\s+([\w.-]+)\s+([\"'])(.*?)\2\s*>", re.DOTALL)
 _EXTERNAL_ENTITY = re.compile(r"<!ENTITY\s+([\w.-]+)\s+(?:SYSTEM|PUBLIC)\b")
 _REFERENCE = re.compile(r"&(#?\w+;?)?")
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+ILLEGAL = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _OPENED = re.compile(r"<!--|<!\[CDATA\[")
 _MAX_ENTITY_CHARS = 1000
 _TOO_DEEP = "depth"
@@ -103,7 +103,7 @@ def _try_html(source: str) -> tuple[etree._Element | None, bool]:
 
 def _make_self_contained(text: str) -> str:
     """Replace every entity by its characters and drop the DTD, so that a parser has nothing to look up."""
-    text = _ILLEGAL.sub("", _DECLARATION.sub("", text, count=1)).replace("\f", " ")
+    text = ILLEGAL.sub("", _DECLARATION.sub("", text, count=1)).replace("\f", " ")
     entities: dict[str, str] = {}
     doctype = _DOCTYPE.search(text, 0, 100_000)
     if doctype:

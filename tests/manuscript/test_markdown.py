@@ -146,3 +146,11 @@ def test_a_footer_of_a_page_without_a_main_is_read(tmp_path: Path) -> None:
 def test_brackets_by_the_thousand_are_read_as_they_are(tmp_path: Path) -> None:
     text = "![a" * 3000
     assert shown(read(tmp_path, f"One [two](x).\n\n{text}\n")) == ["paragraph: One two.", f"paragraph: {text}"]
+
+
+def test_characters_that_no_xml_may_hold_are_dropped_from_the_head_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("---\ntitle: A\x01 Book\x0b\n---\n\nIt was\x02 so.\n")
+    book = read_manuscript(path)
+    assert book.title == "A Book"
+    assert [block.text for block in book.chapters[0].blocks] == ["It was so."]
