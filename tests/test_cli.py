@@ -43,7 +43,7 @@ def make_protected(folder: Path) -> str:
     with zipfile.ZipFile(folder / "protected.epub", "w") as book:
         book.writestr("mimetype", "application/epub+zip")
         book.writestr("META-INF/container.xml", "<container/>")
-        book.writestr("META-INF/rights.xml", '<rights xmlns="http://ns.adobe.com/adept"/>')
+        book.writestr("META-INF/rights.xml", '<rights xmlns="http://ns.adobe.com/adept"><licenseToken/></rights>')
         book.writestr(
             "META-INF/encryption.xml",
             '<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><EncryptedData '
