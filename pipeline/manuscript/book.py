@@ -80,6 +80,13 @@ class Cover:
     media_type: str
     data: bytes
 
+    @classmethod
+    def of(cls, data: bytes) -> Cover | None:
+        """A picture by its first bytes; None where it is neither JPEG nor PNG."""
+        if data.startswith(b"\xff\xd8\xff"):
+            return cls("image/jpeg", data)
+        return cls("image/png", data) if data.startswith(b"\x89PNG\r\n\x1a\n") else None
+
 
 @dataclass(frozen=True, slots=True)
 class Book:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from pipeline.manuscript.lists import write_roman
 from pipeline.manuscript.markup import local_name
 
 _HEADING = re.compile(r"heading\s*([1-9])")
@@ -224,19 +225,12 @@ def _read_level(element: etree._Element) -> _Level:
     )
 
 
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
-
-
 def write_number(number: int, form: str) -> str:
     """A number in one of Word's forms; in figures where we don't know the form."""
     if form in ("lowerLetter", "upperLetter") and 0 < number <= 780:
         letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
         return letter if form == "lowerLetter" else letter.upper()
     if form in ("lowerRoman", "upperRoman") and 0 < number < 4000:
-        roman = ""
-        for size, letters in _ROMAN:
-            roman += letters * (number // size)
-            number %= size
+        roman = write_roman(number)
         return roman if form == "lowerRoman" else roman.upper()
     return f"{number:02}" if form == "decimalZero" else str(number)

@@ -176,9 +176,7 @@ def _title_of(path: Path) -> str:
 def _read_cover(others: list[Path]) -> tuple[Cover | None, str]:
     for path in others:
         if _COVERS.fullmatch(path.name) and path.is_file() and not path.is_symlink():
-            data = path.read_bytes()
-            if data.startswith(b"\xff\xd8\xff"):
-                return Cover("image/jpeg", data), path.name
-            if data.startswith(b"\x89PNG\r\n\x1a\n"):
-                return Cover("image/png", data), path.name
+            cover = Cover.of(path.read_bytes())
+            if cover is not None:
+                return cover, path.name
     return None, ""

@@ -11,8 +11,8 @@ from pipeline.manuscript.markup import local_name
 
 _TYPES = {"1": "decimal", "a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 _UNNUMBERED = frozenset(["none", "disc", "circle", "square", "disclosure-open", "disclosure-closed"])
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
-_ROMAN_UNITS = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 _INTEGER = re.compile(r"\s*[+-]?\d{1,9}")
 
 
@@ -49,7 +49,7 @@ def label(value: int, style: str) -> str:
         letters = _letters(value)
         return letters.upper() if style.startswith("upper") else letters
     if style in ("lower-roman", "upper-roman") and 0 < value < 4000:
-        roman = _roman(value)
+        roman = write_roman(value)
         return roman.upper() if style.startswith("upper") else roman
     return str(value)
 
@@ -62,9 +62,10 @@ def _letters(value: int) -> str:
     return letters
 
 
-def _roman(value: int) -> str:
+def write_roman(value: int) -> str:
+    """A number from 1 to 3999 in small Roman numerals."""
     roman = ""
-    for worth, sign in _ROMAN + _ROMAN_UNITS:
+    for worth, sign in _ROMAN:
         roman += sign * (value // worth)
         value %= worth
     return roman

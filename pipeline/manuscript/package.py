@@ -177,12 +177,10 @@ def read_cover(package: Package, archive: Archive) -> Cover | None:
     except ManuscriptError as error:
         package.notes.append(f"The cover {name} is left out: {error}")
         return None
-    if data.startswith(b"\xff\xd8\xff"):
-        return Cover("image/jpeg", data)
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return Cover("image/png", data)
-    package.notes.append(f"The cover {name} is neither JPEG nor PNG; the audiobook has none.")
-    return None
+    cover = Cover.of(data)
+    if cover is None:
+        package.notes.append(f"The cover {name} is neither JPEG nor PNG; the audiobook has none.")
+    return cover
 
 
 def _cover_name(package: Package, archive: Archive) -> str:

@@ -131,11 +131,9 @@ def find_fault(text: str, accounts: Iterable[_Account]) -> str:
     for account in sorted(accounts, key=lambda account: not account.is_left_out):
         start, end = account.start, account.end
         free = _free(text[start:end], taken[start:end])
-        where = _quote(text, start, end)
-        if account.is_left_out and visible(free) != account.said:
-            return f"{where} is listed as left out, but as {account.said[:_EXCERPT]!r}, or twice"
         if visible(free) != account.said:
-            return f"{where} is read as {account.said[:_EXCERPT]!r}, or twice"
+            what = "listed as left out, but as" if account.is_left_out else "read as"
+            return f"{_quote(text, start, end)} is {what} {account.said[:_EXCERPT]!r}, or twice"
         taken[start:end] = b"\1" * (end - start)
     for run in re.finditer(rb"\0+", taken):
         if visible(text[run.start() : run.end()]):

@@ -25,6 +25,7 @@ _OH_NO_OH = re.compile(
 _CROSSES = re.compile(r"x(?:\s+x){2,}|X(?:\s+X){2,}")
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 _MAX_TITLE_WORDS = 8
+_NO_LETTERS = re.compile(r"[\W_]+")
 
 
 def clean(raw: str) -> str:
@@ -55,6 +56,11 @@ def assemble(pieces: Sequence[tuple[str, bool]]) -> tuple[str, tuple[tuple[int, 
         if visible:
             is_apart = visible[-1].isspace() or (is_apart and not text)
     return "".join(parts), tuple(added)
+
+
+def keep_letters(text: str) -> str:
+    """The letters and digits of a text alone."""
+    return _NO_LETTERS.sub("", text)
 
 
 def is_ornament(text: str) -> bool:

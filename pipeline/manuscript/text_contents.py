@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from pipeline.manuscript.headings import is_bare_number, is_heading
+from pipeline.manuscript.prose import keep_letters
 from pipeline.manuscript.text_lines import Line
 
 _TITLE = re.compile(r"(?:table of )?contents[.:]?", re.IGNORECASE)
@@ -57,12 +58,8 @@ def _is_heading(line: Line) -> bool:
 def _keys(text: str) -> set[str]:
     """What a line may be told by: its words without a page, and those without a chapter's number."""
     words = _PAGE.sub("", text.rstrip()).strip().casefold()
-    keys = {_letters(words), _letters(_NUMBER.sub("", words, count=1))}
+    keys = {keep_letters(words), keep_letters(_NUMBER.sub("", words, count=1))}
     return {key for key in keys if key}
-
-
-def _letters(text: str) -> str:
-    return "".join(char for char in text if char.isalnum())
 
 
 def _end_of_list(filled: Sequence[Line], first: int, last_places: dict[str, int], is_titled: bool) -> int:
@@ -74,7 +71,7 @@ def _end_of_list(filled: Sequence[Line], first: int, last_places: dict[str, int]
         if len(line.text) > _MAX_CHARS or num_unsure > _MAX_UNSURE:
             break
         keys = _keys(line.text)
-        key = _letters(line.shown.casefold())
+        key = keep_letters(line.shown.casefold())
         has_page = is_titled and (_PAGE.search(line.text) or _COLUMNS.fullmatch(line.shown))
         is_sure = bool(has_page) or _recurs(keys, number, last_places)
         is_marked = bool(has_page) or _is_heading(line)
@@ -99,5 +96,5 @@ def _goes_on(filled: Sequence[Line], number: int, last_places: dict[str, int], s
     if number + 1 >= len(filled):
         return False
     after = filled[number + 1]
-    is_again = _letters(after.shown.casefold()) in seen or _recurs(_keys(after.text), number + 1, last_places)
+    is_again = keep_letters(after.shown.casefold()) in seen or _recurs(_keys(after.text), number + 1, last_places)
     return is_again and _is_heading(after)

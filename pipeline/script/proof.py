@@ -10,6 +10,7 @@ from itertools import accumulate
 from pipeline.errors import UnaccountedError
 from pipeline.manuscript.book import Block, Book, Chapter
 from pipeline.manuscript.proof import count_left_out, visible, without_added
+from pipeline.manuscript.prose import keep_letters
 from pipeline.script.rewriting import rewrite
 from pipeline.script.script import Script, ScriptChapter, TextSpan
 
@@ -62,7 +63,7 @@ def _find_fault(chapter: Chapter, written: ScriptChapter) -> str:
             return f"{_quote(spoken[done:])} is in no chunk"
     for chunk in written.chunks:
         said = "".join(written.spoken[span.block][span.start : span.end] for span in chunk.spans)
-        if _letters(said) != _letters(chunk.text):
+        if keep_letters(said) != keep_letters(chunk.text):
             return f"{_quote(said)} became {_quote(chunk.text)}"
     return ""
 
@@ -110,10 +111,6 @@ def _count_visible(block: Block) -> list[int]:
     for start, end in block.added:
         text[start:end] = " " * (end - start)
     return list(accumulate((char != " " for char in text), initial=0))
-
-
-def _letters(text: str) -> str:
-    return "".join(char for char in text if char.isalnum())
 
 
 def _quote(text: str) -> str:
