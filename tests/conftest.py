@@ -35,6 +35,7 @@ def render_book_command(*words: object, cwd: Path, timeout: float = 120) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in this same hook, and would come first
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where tests run in two processes, those with a cluster run one after another in one of them, since a cluster
     takes the machine for its own. Others stay together by their files, whose fixtures are dear."""
@@ -44,6 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if group == "ray":  # Ray leaves sockets, and machines that a cluster lost, to the garbage collector
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning"))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Groups that aren't applied are an error: with pytest 9.2, xdist 3.8 took them for nothing, and said nothing."""
+    if getattr(session.config.option, "loadgroup", False):
+        assert all("@" in item.nodeid for item in session.items), "xdist doesn't apply this version of pytest's groups"
 
 
 @pytest.fixture(autouse=True, scope="session")

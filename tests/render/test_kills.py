@@ -25,6 +25,11 @@ IN_FLIGHT = SLOTS + AHEAD
 """Of one replica."""
 
 
+def children(process: int) -> list[int]:
+    """Of all its threads."""
+    return [int(pid) for task in Path(f"/proc/{process}/task").glob("*/children") for pid in task.read_text().split()]
+
+
 class Stage:
     """The cluster (a head without cores, and machines that carry one replica each), a job, and its driver."""
 
@@ -64,17 +69,11 @@ class Stage:
         return out + err
 
     def workers(self) -> list[int]:
-        """The processes of the replicas."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    title = (entry / "cmdline").read_bytes()
-                except OSError:
-                    continue
-                if title.startswith(b"ray::_ReplicaActor"):
-                    found.append(int(entry.name))
-        return found
+        """The processes of this cluster's replicas: another test's, or another user's, aren't ours to kill."""
+        raylets = children(os.getpid())
+        processes = [process for raylet in raylets for process in children(raylet)]
+        titles = [(process, Path(f"/proc/{process}/cmdline").read_bytes()) for process in processes]
+        return [process for process, title in titles if title.startswith(b"ray::_ReplicaActor")]
 
     def kill_actor(self) -> None:
         """As Ray does where it ends one itself, and a machine that shuts down."""
