@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from pipeline.beside import Beside
 from pipeline.engines import registry
-from pipeline.engines.base import Failed, RawTake
+from pipeline.engines.base import Failed, Frontend, RawTake
 from pipeline.folder import check_folder, write_job, write_json
-from pipeline.master.beside import Beside
 from pipeline.master.chapters import ChapterMaster
 from pipeline.master.deliver import Packed, Tags, pack_m4b
 from pipeline.master.stitcher import join_takes
@@ -65,6 +65,8 @@ class Line:
         self._tally = Tally()
         self._packing: tuple[Future[Packed], str] | None = None
         self._packed: Packed | None = None
+        self._frontend = registry.open_frontend(plan.voice)
+        sample_rate = self._frontend.spec.sample_rate
         self._titles = {chapter.index: chapter.title for chapter in plan.script.chapters}
         self._is_done = False
         self._num_replicas = 0
@@ -85,10 +87,10 @@ class Line:
                 on_message(f"{len(damaged)} takes on disk were damaged or missing: what is needed is rendered again.")
             self._tally.num_again = self.store.note_lost()
             self.store.ask_again(asked_again)
-            self.backlog = _open_backlog(plan, self.store)
+            self.backlog = _open_backlog(plan, self.store, self._frontend)
             self._num_reused = len(self.backlog.accepted())
-            self._master = _open_master(plan, self.store, beside)
-            self.spec = _spec(plan, staff)
+            self._master = _open_master(plan, self.store, beside, sample_rate)
+            self.spec = _spec(plan, staff, sample_rate)
             for chapter in self.backlog.finished_chapters():
                 self.on_chapter(chapter)
             self._held = held.pop_all()
@@ -117,7 +119,7 @@ class Line:
         samples = join_takes(takes, gap_ms, self.plan.profile.master.rules())
         raw = RawTake(composite.key, composite.attempt, "eos", samples, num_frames=0)
         note = Finding("a-010", f"put together from {len(takes)} parts", "note")
-        return make_take(raw, self.plan.frontend.spec.sample_rate, self.judge, (note,))
+        return make_take(raw, self._frontend.spec.sample_rate, self.judge, (note,))
 
     def note_replicas(self, number: int) -> None:
         """Say in the folder how many replicas are alive, for `status`."""
@@ -193,7 +195,7 @@ class Line:
         plan, backlog, tally = self.plan, self.backlog, self._tally
         if self._is_done:
             lengths = [self.store.num_samples(self._master.flac(chapter)) for chapter in plan.kept_chapters]
-            audio_seconds = sum(lengths) / plan.frontend.spec.sample_rate
+            audio_seconds = sum(lengths) / self._frontend.spec.sample_rate
         else:
             seconds = self.store.seconds_by_key()
             audio_seconds = sum(seconds[key] for key in backlog.accepted())
@@ -227,12 +229,12 @@ class Line:
         )
 
 
-def _open_backlog(plan: Plan, store: Store) -> Backlog:
+def _open_backlog(plan: Plan, store: Store, frontend: Frontend) -> Backlog:
     profile = plan.profile
     return Backlog(
         plan.script.chunks,
         store.history(),
-        plan.frontend,
+        frontend,
         plan.script.language,
         RenderRules(
             profile.render.attempts,
@@ -245,7 +247,7 @@ def _open_backlog(plan: Plan, store: Store) -> Backlog:
     )
 
 
-def _open_master(plan: Plan, store: Store, beside: Beside) -> ChapterMaster:
+def _open_master(plan: Plan, store: Store, beside: Beside, sample_rate: int) -> ChapterMaster:
     profile = plan.profile
     return ChapterMaster(
         plan.script,
@@ -253,14 +255,14 @@ def _open_master(plan: Plan, store: Store, beside: Beside) -> ChapterMaster:
         beside,
         profile.master.rules(),
         profile.gaps_ms.after,
-        plan.frontend.spec.sample_rate,
+        sample_rate,
         plan.voice.name,
         profile.master.level_from_chunks,
         profile.deliver.aac_kbps if "m4b" in plan.formats else None,
     )
 
 
-def _spec(plan: Plan, staff: Staff) -> ReplicaSpec:
+def _spec(plan: Plan, staff: Staff, sample_rate: int) -> ReplicaSpec:
     """What renders this book: its voice's model, and what a replica of it may use."""
     engine = plan.profile.engine(plan.voice.engine)
     share = staff.shares[plan.voice.engine]
@@ -269,7 +271,7 @@ def _spec(plan: Plan, staff: Staff) -> ReplicaSpec:
         model=registry.model_of(plan.voice, hardware),
         engine=plan.voice.engine,
         open_engine=partial(registry.open_engine, plan.voice, hardware),
-        sample_rate=plan.frontend.spec.sample_rate,
+        sample_rate=sample_rate,
         num_replicas=share.replicas,
         num_cpus=share.num_cpus,
         num_gpus=share.num_gpus,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.engines import registry
-from pipeline.engines.base import Frontend
 from pipeline.errors import ManuscriptError, RenderBookError, UsageError
 from pipeline.job import BookJob, parse_formats
 from pipeline.lexicons import find_unused, open_lexicon, say_of_lexicons
@@ -35,7 +34,6 @@ class Plan:
     voice: Voice
     book: Book
     script: Script
-    frontend: Frontend
     sampling: dict[str, float]
     formats: tuple[str, ...]
     folder: Path
@@ -105,7 +103,7 @@ def make_plan(job: BookJob) -> Plan:
     unused = find_unused(lexicon, script) if lexicon else ()
     if lexicon:
         book = replace(book, notes=(*book.notes, *lexicon.notes, *say_of_lexicons(job.lexicons, lexicon, unused)))
-    return Plan(job, profile, voice, book, script, frontend, sampling, formats, folder, unused)
+    return Plan(job, profile, voice, book, script, sampling, formats, folder, unused)
 
 
 def plan_books(books: Sequence[BookJob]) -> Iterator[tuple[BookJob, Plan | RenderBookError]]:

@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from pipeline.beside import Beside
 from pipeline.engines import registry
 from pipeline.engines.base import num_cores
 from pipeline.errors import OutputError, RenderBookError
 from pipeline.job import BookJob, Job
 from pipeline.line import Line, OnMessage, OnProgress
-from pipeline.master.beside import Beside
 from pipeline.plan import Plan, choose_voice, make_plan
 from pipeline.profile import EngineProfile, read_profile
 from pipeline.render.loop import Book, Clock, Loop
@@ -26,6 +26,10 @@ from pipeline.staff import Staff, choose_staff
 _MOST_FINISHING = 32
 """Books that are rendered and not yet packed, before no further one is opened: 5 MB and three open files each."""
 
+_STITCHERS_NICENESS = 15
+"""As of Ray's own workers. Where cores are short, the driver goes first: what waits for it is hardware, what waits for
+the stitchers a chapter."""
+
 
 def render_job(job: Job, clock: Clock, on_progress: OnProgress, on_message: OnMessage) -> JobReport:
     """Render the books of a job, each from wherever an earlier run got to. One that fails doesn't fail the others."""
@@ -33,10 +37,13 @@ def render_job(job: Job, clock: Clock, on_progress: OnProgress, on_message: OnMe
     only = _plan_of_only_book(job)
     staff = _choose_staff(job, only)
     pools = Pools(lambda: _open_host(staff, on_message), on_message)
-    beside = Beside(max(1, num_cores() // 8) if staff.needs_ray else 0, on_done=pools.wake)
+    num_stitchers = max(1, num_cores() // 8) if staff.needs_ray else 0
+    beside = Beside(num_stitchers, pools.wake, _STITCHERS_NICENESS)
+    planning = Beside(1 if staff.needs_ray else 0)
 
     def open_line(book: BookJob) -> Line:
-        return Line(only or make_plan(book), staff, beside, on_progress, on_message)
+        plan = only or planning.submit(make_plan, book).result()
+        return Line(plan, staff, beside, on_progress, on_message)
 
     shelf = Shelf(job, open_line, pools, on_message)
     loop = Loop(shelf, pools, clock)
@@ -51,6 +58,7 @@ def render_job(job: Job, clock: Clock, on_progress: OnProgress, on_message: OnMe
                 on_message(str(error))  # what is said at the terminal is said all the same
         return report
     finally:
+        planning.close(at_once=True)
         beside.close(at_once=True)
         shelf.abandon()
         pools.close()

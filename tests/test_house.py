@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "script": {"manuscript", "engines.base", "strict_yaml", "errors"},
     "engines": {"engines", "script.script", "voices", "errors", "strict_yaml"},
     "render": {"engines.base", "script", "voices", "errors", "whole_file"},
-    "master": {"script.script", "render.takes", "render.store", "render.pcm", "errors", "whole_file"},
+    "master": {"script.script", "render.takes", "render.store", "render.pcm", "errors", "whole_file", "beside"},
     "review": {"script.spoken", "errors", "whole_file"},
 }
 """Beside itself. What a room is not listed for, it doesn't know."""

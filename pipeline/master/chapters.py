@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.beside import Beside
 from pipeline.master.aac import encode_chapter
-from pipeline.master.beside import Beside
 from pipeline.master.stitcher import (
     ChapterTags,
     MasterRules,

@@ -1,4 +1,4 @@
-"""Work beside the loop: chapters are stitched and books packed while the hardware renders on."""
+"""Work beside the loop: books are planned, chapters stitched and books packed while the hardware renders on."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from typing import Any
 from pipeline.errors import OutputError
 
 _NUM_TRIES_ALONE = 2
-_NICENESS = 15
-"""As of Ray's own workers."""
 
 
 class Beside:
     """Runs functions one after another in a thread, or several at once in processes.
 
-    Processes keep a driver that serves many replicas from sharing its interpreter with the stitcher. When one is
-    killed, what was in all of them is done again, each by itself, so that only what kills its process fails. They end
-    with the driver, however that ends.
+    Processes keep a driver that serves many replicas from sharing its interpreter with them. When one is killed, what
+    was in all of them is done again, each by itself, so that only what kills its process fails. They end with the
+    driver, however that ends.
     """
 
-    def __init__(self, num_processes: int = 0, on_done: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, num_processes: int = 0, on_done: Callable[[], None] = lambda: None, niceness: int = 0) -> None:
         """0 processes for a thread. `on_done` is called, from any thread, whenever something has been done."""
         self._num_processes = num_processes
+        self._niceness = niceness
         self._on_done = on_done
         self._lock = threading.Lock()
         self._lifelines: list[Connection] = []
@@ -94,7 +93,7 @@ class Beside:
                 break
             with self._open(1) as executor, contextlib.suppress(BrokenProcessPool):
                 return executor.submit(function, *arguments).result()
-        raise OutputError("A chapter or a book can't be put together: what does it is killed, perhaps for its memory.")
+        raise OutputError("A book can't be planned or put together: what does it is killed, perhaps for its memory.")
 
     def _open(self, num_processes: int) -> Executor:
         if not num_processes:
@@ -102,15 +101,12 @@ class Beside:
         context = multiprocessing.get_context("spawn")
         far_end, lifeline = context.Pipe(duplex=False)
         self._lifelines.append(lifeline)
-        return ProcessPoolExecutor(num_processes, context, _begin, (far_end,))
+        return ProcessPoolExecutor(num_processes, context, _begin, (far_end, self._niceness))
 
 
-def _begin(lifeline: Connection) -> None:
-    """Leave signals to the driver, and end when it has let go of its end of the line, or is no more.
-
-    Where cores are short, the driver goes first: what waits for it is hardware, what waits for this a chapter.
-    """
-    os.nice(_NICENESS)
+def _begin(lifeline: Connection, niceness: int) -> None:
+    """Leave signals to the driver, and end when it has let go of its end of the line, or is no more."""
+    os.nice(niceness)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.beside import Beside
 from pipeline.errors import OutputError
-from pipeline.master.beside import Beside
 
 
 def die() -> None:
