@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -94,6 +94,8 @@ class Line:
             for chapter in self.backlog.finished_chapters():
                 self.on_chapter(chapter)
             self._held = held.pop_all()
+        # All that is read of it is in the script; up to 32 books wait for the stitcher.
+        self.plan = replace(plan, book=replace(plan.book, chapters=(), left_out=()))
 
     def on_outcome(self, outcome: Take | Failed) -> None:
         self._tally.add(outcome, is_listed=self.backlog.is_listed(outcome.key))
