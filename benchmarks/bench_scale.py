@@ -47,7 +47,7 @@ OFFERED = 450
 """Takes a second that both workers together answer at most."""
 SLOTS = 64
 """Of each worker: a take is 0.28 s under way. With 16, it was 71 ms, less than any model takes for six seconds of
-speech; then what is on its way between worker and driver leaves slots empty, and 320 takes a second come instead of 360.
+speech; then what is on its way between worker and driver leaves slots empty, and 320 takes a second come, not 360.
 """
 TOKENS_A_CHUNK = 37
 """36 words and a full stop: 74 frames of 80 ms, 5.9 s. One chunk in 50 is a chapter's heading, which is shorter."""

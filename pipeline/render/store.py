@@ -70,7 +70,9 @@ class Store:
             # Opened by whoever plans the book, then used by the loop alone: one thread at a time.
             self._db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
             # A rollback journal and not WAL: the folder may lie on a network file system.
-            self._db.executescript(f"PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; {_SCHEMA}")
+            # Little is cached: many books may be open, and the system has the file.
+            journal = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; PRAGMA cache_size = -64;"
+            self._db.executescript(f"{journal} {_SCHEMA}")
             [problem] = self._db.execute("PRAGMA quick_check(1)").fetchone()
         except sqlite3.Error as error:
             problem = str(error)
