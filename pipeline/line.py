@@ -94,7 +94,7 @@ class Line:
             for chapter in self.backlog.finished_chapters():
                 self.on_chapter(chapter)
             self._held = held.pop_all()
-        # All that is read of it is in the script; up to 36 books wait for the stitcher.
+        # All that is read of it is in the script; up to 32 books wait for the stitcher.
         self.plan = replace(plan, book=replace(plan.book, chapters=(), left_out=()))
 
     def on_outcome(self, outcome: Take | Failed) -> None:

@@ -23,7 +23,7 @@ from pipeline.render.replica import Occupancy
 from pipeline.review.report import Failure, JobReport, Report, write_job_report
 from pipeline.staff import Staff, choose_staff
 
-_MOST_FINISHING = 36
+_MOST_FINISHING = 32
 """Books that are rendered and not yet packed, before no further one is opened: half a MB and three open files each."""
 
 _STITCHERS_NICENESS = 15
