@@ -24,7 +24,7 @@ from pipeline.review.report import Failure, JobReport, Report, write_job_report
 from pipeline.staff import Staff, choose_staff
 
 _MOST_FINISHING = 32
-"""Books that are rendered and not yet packed, before no further one is opened: half a MB and three open files each."""
+"""Books that are rendered and not yet packed, before no further one is opened: a megabyte and three open files each."""
 
 _STITCHERS_NICENESS = 15
 """As of Ray's own workers. Where cores are short, the driver goes first: what waits for it is hardware, what waits for
