@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.beside import Beside
-from pipeline.errors import OutputError
+from pipeline.errors import ManuscriptError, OutputError
+from pipeline.job import BookJob
+from pipeline.plan import make_plan
 
 
 def die() -> None:
@@ -39,6 +41,19 @@ def test_only_what_kills_its_process_fails(tmp_path):
     wait([killer, *others, unlucky], 60)
     assert isinstance(killer.exception(), OutputError)
     assert [future.result() for future in (*others, unlucky)] == ["a", "b", "c", "lives"]
+    beside.close(at_once=True)
+
+
+@pytest.mark.slow
+def test_a_book_is_planned_in_a_process_as_in_this_one(tmp_path, small_book):
+    beside = Beside(1)
+    job = BookJob(small_book, voice="tone")
+    assert beside.submit(make_plan, job).result(60) == make_plan(job)
+    missing = BookJob(tmp_path / "missing.txt", voice="tone")
+    with pytest.raises(ManuscriptError) as here:
+        make_plan(missing)
+    there = beside.submit(make_plan, missing).exception(60)
+    assert (type(there), str(there)) == (ManuscriptError, str(here.value))
     beside.close(at_once=True)
 
 
