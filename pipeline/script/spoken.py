@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from pipeline.script.characters import DASHES, MARKS, SPACES
@@ -20,6 +20,7 @@ from pipeline.script.rewriting import Rewriting, compose, rewrite
 from pipeline.script.rules import Table, find_rewritings
 
 _SPEAKABLE = re.compile(r"[^\W_]")
+_SENTENCE_BEFORE = re.compile(r"[^\W\d_]{2}[.!?] [\"'(]*\Z")
 _NUM_ROUNDS_MAX = 6
 _WITHOUT_WORDS = (Table(SPACES), Table(DASHES))
 
@@ -46,7 +47,7 @@ def speak(text: str, language: str, *, is_heading: bool = False) -> Spoken:
     rewritings: tuple[Rewriting, ...] = ()
     num_unchanged = 0  # tables in a row that found nothing: the text is done when all of them have
     for table in itertools.islice(itertools.cycle(tables), _NUM_ROUNDS_MAX * len(tables)):
-        if found := find_rewritings(said, table):
+        if found := _begin_sentences(said, find_rewritings(said, table)):
             rewritings = compose(text, rewritings, found)
             said = rewrite(said, found)
             num_unchanged = 0
@@ -55,6 +56,20 @@ def speak(text: str, language: str, *, is_heading: bool = False) -> Spoken:
     if not said and _SPEAKABLE.search(text):
         return Spoken("...", (Rewriting(rewritings[0].rule, 0, len(text), "..."),))
     return Spoken(said, rewritings)
+
+
+def _begin_sentences(text: str, found: Sequence[Rewriting]) -> list[Rewriting]:
+    """Figures at the start of a sentence are said with a capital: after a small letter, the one before would go on."""
+    begun, end = [], 0
+    for one in found:
+        start = (
+            _SENTENCE_BEFORE.search(text, max(end, one.start - 8), one.start)
+            if text[one.start : one.start + 1].isdigit()
+            else None
+        )
+        begun.append(replace(one, said=one.said[:1].upper() + one.said[1:]) if start else one)
+        end = one.end
+    return begun
 
 
 def spoken_form(text: str, language: str) -> str:

@@ -33,7 +33,7 @@ def _says_stop(said: str, *, before_any_capital: bool = True) -> Callable[[re.Ma
 
 def _say_word(match: re.Match[str]) -> str | None:
     word = match["x"].rstrip(".")
-    if word in ("Tho", "Ult"):  # names cut short
+    if word in ("Tho", "Ult", "ESP"):  # names cut short, and letters
         return None
     stop = "" if word.lower() in _LEADING else keep_stop(match)
     return like_case(word, _WORDS[word.lower()]) + stop
@@ -48,6 +48,8 @@ RULES = (
     # Smith v. Jones, Smith v. the Crown
     make_rule("versus", r"(?<=[A-Za-z.'] )(?P<x>v\.)(?= (?:the |[A-Z]))", "versus", with_stops(["v"])),
     make_rule("versus", r"(?<![\w.'])(?P<x>vs\.?)(?= )", "versus", "v"),
+    # Mk IX, Mk. 2
+    make_rule("mark", r"\b(?P<x>M[kK]\.?)(?= ?(?:[IVX]+\b|[0-9]))", "Mark", "M"),
     # the 5th inst.
     make_rule("instant", r"(?<=[0-9dhst] )(?P<x>inst\.)", _says_stop("instant"), with_stops(["inst"])),
     make_rule("per cent", r"\bper cent\.(?=\W)", _says_stop("per cent"), with_stops(["cent"])),

@@ -28,8 +28,10 @@ _LONG_DASH = "(?:——+|⸺)"
 _ENDS = r"(?=[\s.,;:!?')\"]|\Z)"
 
 
-def _say_initial(match: re.Match[str]) -> str:
-    """Mr. D——, Lord M—: the blank is said."""
+def _say_initial(match: re.Match[str]) -> str | None:
+    """Mr. D——, Lord M—: the blank is said; but "Sir I—" is cut off."""
+    if match["x"] in ("I—", "I--"):
+        return None
     return f"{match['letter']} blank"
 
 

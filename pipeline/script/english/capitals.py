@@ -37,8 +37,15 @@ _SENTENCE_END = re.compile(r"\.[\"')\]]*\s")
 _CAPS_BEFORE = re.compile(rf"(?<![\w.]){_CAPS}{{2,}}(?:'{_CAPS}+)?[\W_]{{1,4}}(?:[A-Z]\b\W{{1,3}})?\Z")
 _CAPS_AFTER = re.compile(rf"[^\w.]{{1,4}}(?:[A-Z]\b\.?[^\w.]{{1,3}})?{_CAPS}{{2,}}(?![a-z])")
 # the US, the former US; US Navy, US's, US dollar
-_US_BEFORE = re.compile(r"\b(?:the|The|THE|former|current|entire|continental|in the|non)[ -]\Z")
-_US_AFTER = re.compile(r"\s[A-Z][a-z]|'s\b|[ -](?:dollar|citizen|government|military|troops|forces)")
+_US_BEFORE = re.compile(r"\b(?:[Aa]|the|The|THE|former|current|entire|continental|in the|non)[ -]\Z")
+_US_AFTER = re.compile(
+    r"\s[A-Z][a-z]|'s\b|-[a-z]|\s(?:and|or|&)\s[A-Z]{2}"
+    r"|\s(?!(?:a|an|the|all|both|too|two|three|as|at|by|for|from|if|in|into|is|of|off|on|or|out|over|so|than|that|then|"
+    r"this|to|up|was|were|what|when|where|who|why|will|with|and|are|but|about|after|again|alone|and|any|anything|away|"
+    r"back|because|before|can|could|do|down|enough|everything|good|had|has|have|he|here|how|it|just|know|like|more|much|"
+    r"next|no|not|nothing|now|once|only|right|safe|see|she|some|something|soon|there|they|through|time|today|tonight|"
+    r"tomorrow|we|well|while|would|yet|you)\b)[a-z]{3}"
+)
 
 
 def _say_capitals(match: re.Match[str]) -> str | None:
@@ -113,7 +120,9 @@ def _capitalize_part(part: str) -> str:
 def _say_plural(match: re.Match[str]) -> str | None:
     """TVs, MPs, UFOs."""
     word = match["x"]
-    return " ".join(word) if _is_spelled(word, is_run=False) else None
+    if not _is_spelled(word, is_run=False):
+        return None
+    return word if text_after(match).startswith("s.") else " ".join(word)  # "T Vs." would look like versus
 
 
 RULES = (

@@ -32,8 +32,7 @@ def _say_day(match: re.Match[str]) -> str | None:
         return None
     before, after = text_before(match), text_after(match)
     if MONTH_BEFORE.search(before):
-        is_verb = re.search(r"\b(?:May|March)\s\Z", before) and COUNTED_AFTER.match(after)  # March 10 miles
-        return None if is_verb else name_ordinal(day)
+        return None if COUNTED_AFTER.match(after) else name_ordinal(day)  # March 10 miles; in June 20 people
     has_the = re.search(r"\bthe\s\Z", before, re.I) or re.search(r"(?:\band|\bor|-|–|,)\s?\Z", before)
     return f"{'' if has_the else 'the '}{name_ordinal(day)} of"
 
@@ -42,7 +41,7 @@ def _say_ordinal_day(match: re.Match[str]) -> str:
     """3rd May: the third of May."""
     day = name_ordinal(int(match["day"]))
     has_the = re.search(r"\b[Tt]he\s\Z", text_before(match))
-    return day if has_the else f"the {day} of"
+    return f"{day} of" if has_the else f"the {day} of"
 
 
 def _say_iso_date(match: re.Match[str]) -> str | None:
@@ -107,8 +106,9 @@ RULES = (
     # Mon., 3 May; Tues the 4th; Sat Jan 5
     make_rule(
         "weekday",
-        r"\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? (?=(?:the )?[0-9]|(?:Jan|Feb|Mar|Apr|May|"
-        r"Jun|Jul|Aug|Sep|Oct|Nov|Dec))",
+        r"(?<![Tt]he )\b(?P<x>(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun)\b\.?),? "
+        r"(?=(?:the )?[0-9]{1,2}(?:st|nd|rd|th)?\b(?![,.][0-9]| (?:million|billion))|"
+        rf"{MONTH} [0-9])",
         _say_weekday,
         (DIGITS + "JFMASOND", "MTWFS"),
     ),
@@ -181,7 +181,7 @@ RULES = (
     # 3rd May
     make_rule(
         "day",
-        rf"(?<!the )(?<!\w)(?P<x>(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|d))(?= (?:{FULL_MONTHS})\b)",
+        rf"(?<!\w)(?P<x>(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|d))(?= (?:{FULL_MONTHS})\b)",
         _say_ordinal_day,
         DIGITS,
     ),

@@ -73,7 +73,8 @@ def _say_groups(match: re.Match[str]) -> str:
 
 def _say_fraction(match: re.Match[str]) -> str | None:
     numerator, denominator = int(match["top"]), int(match["bottom"])
-    if match[0] in _SAID_AS_PAIRS or denominator < 2 or match["top"][0] == "0" or match["bottom"][0] == "0":
+    is_pair = match[0] in _SAID_AS_PAIRS and not text_after(match).startswith(" of ")
+    if is_pair or denominator < 2 or match["top"][0] == "0" or match["bottom"][0] == "0":
         return f"{name_integer(match['top'])} {name_integer(match['bottom'])}"
     if word_before(match) in ("on", "dated") and numerator <= 12 and denominator <= 31:
         return None
@@ -91,6 +92,8 @@ def _say_range(match: re.Match[str]) -> str | None:
     first, last = match["first"], match["last"]
     if len(last) > 4 and "," not in last and len(first) < len(last):
         return f"{name_digits(first.replace(',', ''))}, {name_digits(last)}"
+    if max(len(first), len(last)) > 15:
+        return f"{name_digits(first.replace(',', ''))}, {name_digits(last.replace(',', ''))}"
     low, high = int(first.replace(",", "")), int(last.replace(",", ""))
     is_score = word_before(match).lower() in _SCORES or word_after(match) in _SCORED
     is_falling = low >= high and match["joint"] == "-"
@@ -110,9 +113,9 @@ def _say_ordinal(match: re.Match[str]) -> str | None:
     return name_ordinal(int(digits))
 
 
-def _say_old_ordinal(match: re.Match[str]) -> str:
+def _say_old_ordinal(match: re.Match[str]) -> str | None:
     """2d and 3d, as Americans wrote them."""
-    return name_ordinal(int(match[1]))
+    return name_ordinal(int(match[1])) if len(match[1]) <= 15 else None
 
 
 def _say_label(match: re.Match[str]) -> str | None:

@@ -32,8 +32,9 @@ def _say_dotted(match: re.Match[str]) -> str | None:
     letters = "".join(re.findall(r"[^\W\d_]", match["x"])).upper()
     if letters in ("PS", "PPS", "NB"):
         return " ".join(letters)
-    is_era = letters in ("BC", "AD", "PM", "AM") and _follows_number(match)
-    return spell(letters, keep_stop(match, before_any_capital=is_era) if match["x"].endswith(".") else "", match)
+    # After a degree no name follows, nor after "5 p.m.".
+    ends = letters in ("MD", "BA", "MA") or (letters in ("BC", "AD", "PM", "AM") and _follows_number(match))
+    return spell(letters, keep_stop(match, before_any_capital=ends) if match["x"].endswith(".") else "", match)
 
 
 def _say_dotted_plural(match: re.Match[str]) -> str:

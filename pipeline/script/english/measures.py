@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.script.english.context import DETERMINER, keep_stop, like_case
+from pipeline.script.english.context import DETERMINER, VERB, keep_stop, like_case
 from pipeline.script.english.numbers import (
     AMOUNT,
     BEGIN,
@@ -36,6 +36,8 @@ _NOUN = re.compile(
 )
 _LENGTH_BEFORE = re.compile(r"(?:ft\.?|feet|by|[x×]|wide|measur\w+)\s\Z")
 """6 ft. 5 in. That"""
+_NAME_ACTS = re.compile(rf"\s[A-Z][\w'-]+ {VERB}")
+"""5 lbs. Tom laughed; not 5 lbs. Leyden cheese."""
 _ANGLE_AFTER = re.compile(
     r"[ -](?:angle|turn|bend|slope|arc|heat|weather|view|panorama|incline|rotation|mark|day|fever|cold|water)\b"
 )
@@ -51,7 +53,7 @@ def _say_measure(match: re.Match[str]) -> str | None:
     power = _POWERS.get((match["power"] or "").lstrip("^")) or _KINDS.get((match["kind"] or "").rstrip(". "))
     is_adjective = match["gap"] == "-" or _is_adjective(match)
     amount_words = name_amount(amount)
-    stop = keep_stop(match, before_any_capital=False) if dot else ""
+    stop = keep_stop(match, before_any_capital=bool(_NAME_ACTS.match(text_after(match)))) if dot else ""
     is_part = amount in VULGAR or re.fullmatch(FRACTION, amount) is not None
     if is_part and not is_adjective:
         return _name_part(amount, f"{power} {name}" if power else name) + stop
@@ -74,6 +76,8 @@ def _is_unit(match: re.Match[str]) -> bool:
     ends_sentence = gap == " " and re.match(r"\s[\"'(]*[A-Z]", after)
     if unit == "in" and ends_sentence and not _LENGTH_BEFORE.search(text_before(match)):
         return False
+    if unit == "W" and re.match(r"\.?\s(?:[0-9]+(?:st|nd|rd|th)\b|[A-Z])", after):
+        return False  # 350 W 42nd St.
     return not (unit in ("m", "g") and re.match(r"['’]", after))  # 5 m'
 
 
@@ -107,7 +111,7 @@ def _say_feet(match: re.Match[str]) -> str:
 def _say_inches(match: re.Match[str]) -> str | None:
     """12" where no speech is open."""
     before = match.string[max(0, match.start() - 150) : match.start()]
-    if len(re.findall('(?<![0-9])"', before)) % 2:
+    if len(re.findall('(?<![0-9])"|(?<=[0-9])"(?=[\\s,.;:!?)]|\\Z)', before)) % 2:
         return None
     unit = "-inch" if _is_adjective(match) else " inch" if is_one(match["amount"]) else " inches"
     return name_amount(match["amount"]) + unit
@@ -238,7 +242,7 @@ RULES = (
     make_rule(
         "measure",
         rf"{BEGIN}(?P<amount>{RANGE})(?P<gap> ?|-){_KIND}(?P<unit>{_UNIT})(?P<power>[²³]|"
-        rf"\^?[23](?![\w.]))?(?![\w²³^/])(?!\.\w)(?!['’]\w)(?P<dot>\.)?",
+        rf"\^?[23](?![\w.]))?(?![\w²³^/])(?!\.\w)(?!['’]\w)(?!-[0-9])(?P<dot>\.)?",
         _say_measure,
         _DIGITS_AND_SIGNS,
     ),

@@ -35,6 +35,10 @@ _SCALES = {"m": "million", "mn": "million", "mm": "million", "b": "billion", "bn
 _SCALE = r"(?:(?: |-)?(?P<scale>(?i:hundred|thousand|million|billion|trillion|mn|bn|tn|m|b|k))\b)"
 _PERIODS = {"mo": "month", "month": "month", "yr": "year", "year": "year", "wk": "week", "week": "week", "d": "day",
             "day": "day", "hr": "hour", "hour": "hour", "h": "hour"}  # fmt: skip
+_DECADE_BEFORE = re.compile(
+    r"\b(?:the|his|her|their|my|our|your|early|late|mid|roaring|in)[ -]\Z|(?:\ds|ies) (?:and|or|to|through) \Z", re.I
+)
+"""The 20s; the 1960s and 70s."""
 _DETERMINER = re.compile(rf"\b(?:{DETERMINER}|new|old|crisp)\s\Z", re.I)
 _NOT_A_NOUN = (
     "a an the per for in of to and or nor from on at by each apiece more less now that which who was is were are as "
@@ -72,10 +76,10 @@ def _name_change(amount: str, sign: str, one: str, many: str) -> str:
     """1.50 is one dollar and fifty cents, .05 five cents."""
     whole, _, decimals = amount.partition(".")
     num_cents = int(decimals.ljust(2, "0"))
-    num_whole = int(whole.replace(",", "") or 0)
+    is_nothing = not whole.strip("0,")
     parts = []
-    if num_whole or not num_cents:
-        parts.append(f"{name_integer(whole or '0')} {one if num_whole == 1 else many}")
+    if not (is_nothing and num_cents):
+        parts.append(f"{name_integer(whole or '0')} {one if is_one(whole or '0') else many}")
     if num_cents:
         _, _, cent, cents = _CURRENCIES[sign]
         parts.append(f"{name_cardinal(num_cents)} {cent if num_cents == 1 else cents}")
@@ -112,7 +116,7 @@ def _name_pence(pence: str) -> str:
 
 def _say_shillings(match: re.Match[str]) -> str | None:
     """10s. alone: not "the 20s." nor "in his 20s."."""
-    if re.search(r"\b(?:the|his|her|their|my|our|your|early|late|mid|roaring|in)[ -]\Z", text_before(match), re.I):
+    if _DECADE_BEFORE.search(text_before(match)):
         return None
     return f"{name_integer(match[1])} {'shilling' if is_one(match[1]) else 'shillings'}{keep_stop(match)}"
 
@@ -125,13 +129,22 @@ def _say_pence_alone(match: re.Match[str]) -> str | None:
     return _name_pence(match[1]) + (keep_stop(match) if match[0][-1] == "." else "")
 
 
-def _say_small(match: re.Match[str]) -> str:
-    one, many = ("penny", "pence") if match["unit"] == "p" else ("cent", "cents")
+def _say_small(match: re.Match[str]) -> str | None:
+    """50p, 5c; but Flat 5c, and an 18ct gold ring."""
+    unit = match["unit"]
+    if unit == "c" and re.search(r"\b[A-Z][a-z]+ \Z", text_before(match)):
+        return None
+    if unit == "ct" and re.match(r" (?:gold|white|rose|diamond|ring)", text_after(match)):
+        return f"{name_amount(match['amount'])} carat"
+    one, many = ("penny", "pence") if unit == "p" else ("cent", "cents")
     dot = keep_stop(match) if match[0][-1] == "." else ""
     return f"{name_amount(match['amount'])} {one if is_one(match['amount']) else many}{dot}"
 
 
-def _say_rupees(match: re.Match[str]) -> str:
+def _say_rupees(match: re.Match[str]) -> str | None:
+    """Rs 5; not the 3 Rs of education."""
+    if match["before"] and text_after(match).startswith(" of "):
+        return None
     amount = match["before"] or match["after"]
     dot = keep_stop(match) if match["before"] and match[0][-1] == "." else ""
     return f"{name_amount(amount)} {'rupee' if is_one(amount) else 'rupees'}{dot}"

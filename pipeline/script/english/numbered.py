@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 
-from pipeline.script.english.context import VERB
 from pipeline.script.english.numbers import name_cardinal
 from pipeline.script.english.roman_numbers import CAPITALS, SINGLE_LETTERS, SMALL, read_roman
 from pipeline.script.rules import make_rule, text_after, text_before, word_before
 
 _LABELS = frozenset(
     """
-    act acts alien apollo appendix article articles bk. book books bowl canto cantos case category century ch. chap.
-    chapter chapters chart chorus class cohort column concerto corps creed cycle day diablo dialogue division doom
-    elegy episode epistle essay exhibit experiment fantasy fig. fighter figure fit fugue game gemini generation
-    ghostbusters godfather grade group groups halloween hymn idyll item jaws law lecture legion lesson letter letters
-    level line map mark match meditation model movement night no. nocturne note number ode olympiad opus part parts
-    pentium phase plate predator prelude problem program psalm psalms pt. quake quartet question rambo region return
-    rocky round row rule salyut satire saturn scene scenes schedule sec. section sections sector series set sonata
-    sonnet stage stanza stave step story superbowl superman symphony table tablet tale terminator test theorem tier
-    titan title trial type unit variation vatican verse vol. vols. volume volumes voskhod vostok war ward wars zone
+    act acts alien apollo appendix apple article articles bk. book books bowl camp canto cantos case category century
+    ch. chap. chapter chapters chart chorus class cohort column concerto corps creed cycle day diablo dialogue
+    division doom elegy episode epistle essay exhibit experiment factor fantasy fig. fighter figure fit fugue game
+    gemini generation ghostbusters godfather grade group groups halloween hymn idyll item jaws law lecture legion
+    lesson letter letters level line map mark match meditation model movement night no. nocturne note number ode
+    olympiad opus panzer part parts pentium phase plate predator prelude problem program psalm psalms pt. quake
+    quartet question rambo region return rocky round row rule salyut satire saturn scene scenes schedule sec. section
+    sections sector series set sonata sonnet stage stanza stave step story superbowl superman symphony table tablet
+    tale terminator test theorem tier titan title trek trial type unit variation vatican verse vol. vols. volume
+    volumes voskhod vostok war ward wars zone
     """.split()
 )
 """In lower case, though they mostly begin with a capital where a numeral in capitals follows."""
@@ -39,6 +39,8 @@ _LETTERED = frozenset(
     """.split()
 )
 """Those that a letter may follow as well: Section C."""
+_NAMED_X = frozenset("generation letter letters model".split())
+"""Those after which V and X are letters too."""
 _BEFORE_ONE = frozenset("apollo bowl gemini rocky saturn vatican war wars".split())
 """Those after which "I" is never the pronoun."""
 _NUMERAL_MAX = 400
@@ -66,6 +68,8 @@ def _say_after(match: re.Match[str], label: str) -> str | None:
         return None
     if written in SINGLE_LETTERS and (label.lower() in _LETTERED or written.islower()):
         return None
+    if label.lower() in _NAMED_X and written.upper() in "VX":
+        return None
     if written == "I" and _is_pronoun(label, after):
         return None
     is_initial = re.match(r"\.\s?[A-Z]\.", after)  # Mark V. R. Smith
@@ -84,7 +88,8 @@ def _say_next_numbered(match: re.Match[str]) -> str | None:
     value = read_roman(match["x"])
     if value is None or value > _NUMERAL_MAX or not _is_listed(text_before(match, 60)):
         return None
-    is_pronoun = match["x"] == "I" and re.match(rf"\s{VERB}", text_after(match))
+    # A list counts upwards, so that I is one only before others: Parts I and I to III; but "In Part II, I argue"
+    is_pronoun = match["x"] == "I" and not re.match(r",? (?:and|or|to|&) [IVX]+\b|[-–—][IVX]", text_after(match))
     return None if is_pronoun else name_cardinal(value)
 
 

@@ -6,7 +6,7 @@ import re
 
 from pipeline.script.english.context import keep_stop, like_case
 from pipeline.script.english.numbers import DIGITS
-from pipeline.script.rules import any_of, make_rule, text_after, text_before, with_stops
+from pipeline.script.rules import any_of, make_rule, text_after, with_stops
 
 # fmt: off
 _REFERENCES = {
@@ -36,9 +36,7 @@ def _say_reference(match: re.Match[str]) -> str | None:
     word, after = match["x"].rstrip("."), text_after(match)
     is_followed_by_pronoun = re.match(r"\s?[Ii]\s(?![—–])", after)
     is_initial = word.isupper() and len(word) < 3 and word not in ("NO", "CH")
-    is_answer = (
-        word in ("No", "no") and re.search(r"(?:\A|[\"'.!?—] ?)\Z", text_before(match)) and _COUNTED_AFTER.match(after)
-    )
+    is_answer = word in ("No", "no", "art") and _COUNTED_AFTER.match(after)
     if is_followed_by_pronoun or is_initial or is_answer:
         return None
     if word.lower() in _DATED and not _YEAR_AFTER.match(after):

@@ -27,8 +27,9 @@ _RULERS = (
 )
 _NOT_NAMES = frozenset(
     """
-    act am and are as at but by chapter for from he i if in is it met model of on or page part said saw scene she size
-    that the then there these they this those to type was we when while with you
+    act am an and are as at but by chapter for from he her his i if in is it its met mk mk. model my no of on or our
+    page part said saw scene she size that the their then there these they this those to type was we when while with
+    you your
     """.split()
 )
 _SURNAME_IS_X = frozenset(("Mary", "Robert"))

@@ -19,6 +19,7 @@ _HEADING_MAX = 200
 _LONE_MAX = 89
 _WORLD_WARS = {"WWI": "World War One", "WW1": "World War One", "WWII": "World War Two", "WW2": "World War Two"}
 _MADE_ORDINAL = ("Xth", "Vth", "Ist", "Lth", "Cth")
+_DRIP_BEFORE = frozenset("an the by via his her my your our their no".split())
 _DRIP_AFTER = re.compile(r"[ -](?:drip|line|bag|pole|fluid|drug|antibiotic|tube|needle|stand)")
 
 
@@ -65,7 +66,7 @@ def _say_lone(match: re.Match[str]) -> str | None:
     value = read_roman(written)
     if value is None or value > _LONE_MAX or (len(set(written)) == 1 and written[0] != "I"):
         return None
-    is_drip = word_before(match).lower() in ("an", "by", "via", "the") or _DRIP_AFTER.match(text_after(match))
+    is_drip = word_before(match).lower() in _DRIP_BEFORE or _DRIP_AFTER.match(text_after(match))
     return None if written == "IV" and is_drip else name_cardinal(value)
 
 

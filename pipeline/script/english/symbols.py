@@ -160,14 +160,14 @@ RULES = (
     make_rule(
         "range",
         r"\b[A-Z][a-z]+(?P<x>–)(?=[A-Z][a-z]+ (?:train|express|line|flight|route|road|railway|railroad|ferry|bus|"
-        r"service|race|motorway|highway|mail|coach|road|corridor)\b)",
+        r"service|race|motorway|highway|mail|coach|corridor)\b)",
         " to ",
         "–",
     ),
     make_rule("slash", r"(?<![\w/.])(?:and/or)(?![\w/])", "and or", "/"),
     make_rule("without", r"(?<![\w/.])w/o(?![\w/])", "without", "/"),
-    # his/her, Berlin/London
     make_rule("care of", r"(?<![\w/.])c/o(?![\w/])", "care of", "/"),
+    # his/her, Berlin/London
     make_rule("slash", r"(?<![\w/.'])(?P<first>[A-Za-z]{2,20}'?)/(?P<second>[A-Za-z]{2,20})(?![\w/])", _say_slash, "/"),
     # the sea, / The sky
     make_rule(
@@ -180,7 +180,6 @@ RULES = (
     make_rule("at", r"(?<=\w) @ (?=\w)|(?<=[0-9%])@(?=[0-9$])", " at ", "@"),
     # @someone
     make_rule("at", r"(?<![\w@])@(?=[A-Za-z0-9])", "at ", "@"),
+    # snake_case
     make_rule("underscore", r"(?<=[^\W_])_+(?=[^\W_])", " ", "_"),
-)  # &c.
-# 2*3
-# snake_case
+)

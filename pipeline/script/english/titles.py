@@ -62,7 +62,8 @@ def _say_monsieur(match: re.Match[str]) -> str | None:
     """M. Defarge; but after a name the M. is an initial (Raymond M. Alden)."""
     before = word_before(match)
     is_name = before[:1].isupper() and not before.endswith(".") and not re.fullmatch(STARTER, before)
-    return None if is_name else "Monsieur"
+    has_first_name = re.match(r" [A-Z][a-z]+ [A-Z][a-z]", text_after(match))  # M. Scott Peck
+    return None if is_name or has_first_name else "Monsieur"
 
 
 RULES = (

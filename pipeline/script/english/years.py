@@ -101,7 +101,7 @@ def _is_alone(match: re.Match[str], year: int) -> bool:
     before, after = text_before(match), text_after(match)
     if not _ENDS_PHRASE.match(after):
         return False
-    begins = re.search(r"\A[\"']?\Z", before)
+    begins = re.search(r"(?:\A|[a-z][.!?] )[\"']?\Z", before)
     if begins:
         return True
     if year < 1100:
