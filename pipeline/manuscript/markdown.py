@@ -24,6 +24,13 @@ from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.left_out import LEFT_OUT
+from pipeline.manuscript.markdown_rules import (
+    CLOSED_TAGS,
+    LINK_DEFINITION,
+    escape_other_tags,
+    find_closed_tags,
+    use_rules,
+)
 from pipeline.manuscript.markup import ILLEGAL, parse_markup_text
 from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import clean
@@ -64,7 +71,7 @@ def render_markdown(text: str, name: str = "") -> tuple[etree._Element, dict[str
     """The tree of HTML that the spans of a Markdown file are places in, and its metadata by lower-case names."""
     source = ILLEGAL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     head, fields, source = _split_head(source)
-    env: dict[str, Any] = {}
+    env: dict[str, Any] = {CLOSED_TAGS: find_closed_tags(source)}
     rendered = _PARSER.render(_escape_senseless(source), env)
     notes = "".join(env.get("inline_notes", ()))
     root = parse_markup_text(f"<html><body>\n{rendered}{notes}</body></html>", name)
@@ -161,6 +168,14 @@ def _image(self: RendererProtocol, tokens: Sequence[Token], index: int, options:
     return f'<img alt="{alt}" /><span {_MARK}="picture description">{alt}</span>'
 
 
+def _html(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    return escape_other_tags(tokens[index].content, env[CLOSED_TAGS])
+
+
+def _definition(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    return f'<pre {_MARK}="definition of a link">{escapeHtml(tokens[index].content)}</pre>\n'
+
+
 def _note_id(label: object, env: EnvType) -> str:
     known: dict[object, int] = env.setdefault("note_ids", {})
     return f"fn-{known.setdefault(label, len(known) + 1)}"
@@ -195,10 +210,13 @@ def _close_note(self: RendererProtocol, tokens: Sequence[Token], index: int, opt
 def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.use(footnote_plugin, move_to_end=False).use(deflist_plugin).use(sub_plugin).use(superscript_plugin)
+    use_rules(parser)
     for name, rule in (
         ("fence", _code),
         ("code_block", _indented),
+        ("html_block", _html),
         ("image", _image),
+        (LINK_DEFINITION, _definition),
         ("footnote_ref", _note_ref),
         ("footnote_reference_open", _open_note),
         ("footnote_reference_close", _close_note),

@@ -115,6 +115,46 @@ def test_html_in_markdown(tmp_path: Path) -> None:
     assert shown(book) == ["paragraph: One two three.", "verse: a", "verse: b"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Quest complete>",
+        "<Level up!>",
+        "<Kim> wrote to him.",
+        "He pressed <enter> and <esc/>.",
+        "<Menu closed>",
+        "<Mark> is here.",
+        "</sarcasm> he said.",
+        "[Kim]: Yes.",
+        "[Kim]: Why?",
+        "[Kim]: Well...",
+        "[Kim]: <sighs>",
+        "He pressed <del>.",
+        "[10:30]: Rain.",
+    ],
+)
+def test_what_is_no_html_and_no_link_is_text(tmp_path: Path, text: str) -> None:
+    book = read(tmp_path, f"One.\n\n{text}\n\nTwo.\n\n<div>a {text} b</div>\n")
+    assert shown(book) == ["paragraph: One.", f"paragraph: {text}", "paragraph: Two.", f"paragraph: a {text} b"]
+    assert not book.left_out
+
+
+def test_html_is_no_text(tmp_path: Path) -> None:
+    text = "<Mark>a</Mark> <b>b</b> <i class=x hidden>c</i> <Br>d <input type='radio' checked/>.\n"
+    assert shown(read(tmp_path, text)) == ["paragraph: a b d ."]
+
+
+def test_definitions_of_links_are_listed(tmp_path: Path) -> None:
+    text = "One [two][a] [three].\n\n[a]: http://x.org 'T'\n[Three]: #four\n\n> [b]: <c/d e>\n> Five.\n"
+    book = read(tmp_path, text)
+    assert shown(book) == ["paragraph: One two three.", "quote: Five."]
+    assert [(left.reason, left.text) for left in book.left_out] == [
+        ("definition of a link", "[a]: http://x.org 'T'"),
+        ("definition of a link", "[Three]: #four"),
+        ("definition of a link", "[b]: <c/d e>"),
+    ]
+
+
 def test_a_web_page(tmp_path: Path) -> None:
     markup = (
         "<html lang=en><head><title>The Page</title><meta name=author content='Ann'></head><body><h1>T</h1>"
