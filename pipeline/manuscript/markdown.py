@@ -101,7 +101,7 @@ def _escape_senseless(source: str) -> str:
     parts = re.split(r"(\n[ \t]*\n)", source)
     for number, part in enumerate(parts):
         if part.count("[") - part.count("]") > _MAX_OPEN_BRACKETS:
-            parts[number] = part.replace("[", "\\[")
+            parts[number] = re.sub(r"\\.|\[", lambda found: "\\[" if found[0] == "[" else found[0], part)
     return "".join(parts)
 
 
