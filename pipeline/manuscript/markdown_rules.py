@@ -50,6 +50,7 @@ _NEEDS_NO_END = frozenset(
 _KEYS = frozenset(["del", "menu", "select"])
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)(?=[\s/>])([^<>]*)>")
 _END_TAG = re.compile(r"</([A-Za-z][A-Za-z0-9-]*)\s*>")
+_OTHER_MARK = re.compile(r"<(?=!(?!--|\[CDATA\[|doctype\b)|\?(?![a-z]))", re.IGNORECASE)
 _ATTRIBUTE_PART = re.compile(r"=\s*(?:\"[^\"]*\"?|'[^']*'?|[^\s\"']*)|[^\s=]+")
 _DEFINITION = re.compile(r"\[(?:\\.|[^\[\]\\])*\]:\s*(<[^<>\n]*>|\S+)", re.DOTALL)
 _DESTINATION = re.compile(r"\A<?[#/]|[\w.]/|\w\.\w|[A-Za-z]:\w")
@@ -70,7 +71,8 @@ def find_closed_tags(source: str) -> frozenset[str]:
 
 def escape_other_tags(markup: str, closed: frozenset[str]) -> str:
     """Make what only looks like a tag the text that it is."""
-    return _TAG.sub(lambda tag: tag[0] if _is_tag(tag, closed) else "&lt;" + tag[0][1:], markup)
+    tags = _TAG.sub(lambda tag: tag[0] if _is_tag(tag, closed) else "&lt;" + tag[0][1:], markup)
+    return _OTHER_MARK.sub("&lt;", tags)
 
 
 def _is_tag(tag: re.Match[str], closed: frozenset[str]) -> bool:
@@ -98,6 +100,8 @@ def _bare_attributes(attributes: str) -> list[str]:
 
 
 def _begins_with_other_tag(source: str, start: int, end: int, closed: frozenset[str]) -> bool:
+    if _OTHER_MARK.match(source, start, end):
+        return True
     tag = _TAG.match(source, start, end)
     return tag is not None and not _is_tag(tag, closed)
 

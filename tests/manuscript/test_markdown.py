@@ -159,6 +159,8 @@ def test_html_in_markdown(tmp_path: Path) -> None:
         "<Menu closed>",
         "<Mark> is here.",
         "</sarcasm> he said.",
+        "<!Alarm now>",
+        "<? she said. <?>",
         "[Kim]: Yes.",
         "[Kim]: Why?",
         "[Kim]: Well...",
