@@ -14,7 +14,8 @@ def choose_chapters(
 ) -> Book:
     """Read the chapters `chosen` by their numbers and no others; or all that are kept, and `keep`, but for `drop`.
 
-    What is kept or dropped is named by number, by title, or by what it is ("index", "dedication"), in any case.
+    What is kept or dropped is named by number, by title, or by what it is ("index", "dedication"), in any case. A
+    number is a title, "1984", only where no chapter has it.
     Raises `UsageError` for a name or a number that no chapter has, and for one that is both kept and dropped.
     """
     kept = {chapter.index for name in keep for chapter in _named(book, name, "--keep")}
@@ -38,10 +39,8 @@ def choose_chapters(
 
 def _named(book: Book, name: str, flag: str) -> list[Chapter]:
     wanted = " ".join(name.casefold().split())
-    found = [
-        chapter
-        for chapter in book.chapters
-        if wanted in (str(chapter.index), chapter.title.casefold(), chapter.matter.casefold())
+    found = [chapter for chapter in book.chapters if wanted == str(chapter.index)] or [
+        chapter for chapter in book.chapters if wanted in (chapter.title.casefold(), chapter.matter.casefold())
     ]
     if not wanted or not found:
         raise UsageError(f"{flag} {name!r} names no chapter by its number, its title or what it is: {_known(book)}")

@@ -17,8 +17,10 @@ _FRONT = ("cover", "half title", "title page", "title", "copyright", "dedication
           "preface", "introduction", "prologue")  # fmt: skip
 _BACK = ("epilogue", "afterword", "conclusion", "appendix", "notes", "glossary", "bibliography", "index",
          "acknowledgements", "acknowledgments", "about the author", "colophon")  # fmt: skip
+_WHOLE_NAMES = frozenset(["cover", "title", "contents", "conclusion", "notes", "index"])
+"""Words that many a chapter's title begins with."""
 _COVERS = re.compile(r"(?:cover|front|folder)\.(?:jpe?g|png)", re.IGNORECASE)
-_TOKEN = re.compile(r"\d+|[^\W\d_]+")
+_TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")
 _ROMAN = re.compile(r"(?=[ivxlc])c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})", re.IGNORECASE)
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _NUMBERED = frozenset(["chapter", "chap", "ch", "part", "book", "volume", "act", "scene"])
@@ -30,7 +32,7 @@ _UNITS = (
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 # fmt: on
 _WORDS = {word: number for number, word in enumerate(_UNITS)} | {word: 10 * n for n, word in enumerate(_TENS, start=2)}
-_ORDER_PREFIX = re.compile(r"\A\d+[\s._)–—-]*(?=\S)")
+_ORDER_PREFIX = re.compile(r"\A\d+(?:\.\d+)*[\s._)–—-]*(?=\S)")
 
 
 def check_folder(folder: Path, suffixes: Collection[str]) -> None:
@@ -79,39 +81,45 @@ def _is_hidden(path: Path) -> bool:
     return path.name.startswith((".", "~$")) or path.name.lower() in ("thumbs.db", "desktop.ini")
 
 
-def _reading_order(path: Path, is_roman: bool) -> tuple[int, list[tuple[int, int, str]], str]:
+def _reading_order(path: Path, is_roman: bool) -> tuple[int, list[tuple[int, tuple[int, ...], str]], str]:
     """A sort key: front matter, the body, back matter; within them numbers by their value, before words."""
     tokens = [token.casefold() for token in _TOKEN.findall(path.stem)]
-    name = " ".join(tokens)
-    rank = 1
-    if not any(token.isdigit() for token in tokens):
-        if name in _FRONT:
-            return 0, [(0, _FRONT.index(name), "")], path.name
-        if name in _BACK:
-            return 2, [(0, _BACK.index(name), "")], path.name
-    key = []
+    key: list[tuple[int, tuple[int, ...], str]] = []
     i = 0
     while i < len(tokens):
         number, width = _number(tokens, i, is_roman)
-        key.append((0, number, "") if width else (1, 0, tokens[i]))
+        key.append((0, number, "") if width else (1, (), tokens[i]))
         i += max(width, 1)
-    return rank, key, path.name
+    for rank, names in ((0, _FRONT), (2, _BACK)):
+        if (place := _find_matter(tokens, names)) is not None:
+            return rank, [(0, (place,), ""), *key], path.name
+    return 1, key, path.name
 
 
-def _number(tokens: list[str], i: int, is_roman: bool) -> tuple[int, int]:
-    """The number that stands at a token, and of how many tokens it is made; 0 of them where there is none."""
+def _find_matter(tokens: list[str], names: tuple[str, ...]) -> int | None:
+    """The place of a name in `names` that a file's begins with: "The Prologue", "Foreword by Ann"."""
+    words = tokens[1:] if tokens[:1] == ["the"] else tokens
+    for place, name in enumerate(names):
+        parts = name.split()
+        if words[: len(parts)] == parts and (name not in _WHOLE_NAMES or words[len(parts) :] in ([], ["page"])):
+            return place
+    return None
+
+
+def _number(tokens: list[str], i: int, is_roman: bool) -> tuple[tuple[int, ...], int]:
+    """The number that stands at a token, 1.5 as (1, 5), and of how many tokens it is made; 0 of them where none is."""
     token = tokens[i]
-    if token.isdigit():
-        return int(token[:18]), 1
+    if token[0].isdecimal():
+        return tuple(int(part[:18]) for part in token.split(".")), 1
     if token in _WORDS:
         value = _WORDS[token]
         after = tokens[i + 1] if i + 1 < len(tokens) else ""
-        return (value + _WORDS[after], 2) if value >= 20 and 0 < _WORDS.get(after, 0) < 10 else (value, 1)
+        return ((value + _WORDS[after],), 2) if value >= 20 and 0 < _WORDS.get(after, 0) < 10 else ((value,), 1)
     if (is_roman or (i > 0 and tokens[i - 1] in _NUMBERED)) and _ROMAN.fullmatch(token):
         digits = [_ROMAN_DIGITS[letter] for letter in token]
         pairs = zip(digits, [*digits[1:], 0], strict=True)
-        return sum(-digit if digit < after else digit for digit, after in pairs), 1
-    return 0, 0
+        return (sum(-digit if digit < after else digit for digit, after in pairs),), 1
+    return (), 0
 
 
 def read_folder(folder: Path, suffixes: Collection[str], read: Callable[[Path], Book]) -> Book:

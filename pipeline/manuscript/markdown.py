@@ -24,6 +24,13 @@ from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
 from pipeline.manuscript.left_out import LEFT_OUT
+from pipeline.manuscript.markdown_rules import (
+    CLOSED_TAGS,
+    LINK_DEFINITION,
+    escape_other_tags,
+    find_closed_tags,
+    use_rules,
+)
 from pipeline.manuscript.markup import ILLEGAL, parse_markup_text
 from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import clean
@@ -31,9 +38,13 @@ from pipeline.manuscript.reading import Reading
 
 _YAML_HEAD = re.compile(r"\A---[ \t]*\n(?=[\w-]+[ \t]*:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TOML_HEAD = re.compile(r"\A\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
+_YAML_LINE = re.compile(r"\s*(?:\Z|#|-\s|[\w-]+[ \t]*:(?:\s|\Z))|[ \t]+\S")
+_TOML_LINE = re.compile(r"\s*(?:\Z|#|\[|[\]}\"']|[\w.-]+[ \t]*=)|[ \t]+\S")
 _MAX_HEAD_CHARS = 100_000
 _HEADING_ATTRIBUTES = re.compile(r"\{[#.:][^{}]*\}\s*\Z")
-_CODE = re.compile(r"[{}<>=|\\`$_]|[;)][ \t]*$|^[ \t]*(?:\$|>>>|#|//)\s", re.MULTILINE)
+_CODE = re.compile(r"""[{}<>=|\\`]|\w_\w|\w\(\)|\w\(["']|^[ \t]*(?:\$|>>>|//|\#!?)\s""", re.MULTILINE)
+_SENTENCE_END = re.compile(r"""[^\W\d_][.?!…,;—-]+["'”’»)]*\s*\Z|\A\s*["“«‘].*["”»’]\s*\Z""")
+_MAX_SHORT = 200
 _MAX_OPEN_BRACKETS = 2000
 _MARK = "data-render-book"
 
@@ -64,7 +75,7 @@ def render_markdown(text: str, name: str = "") -> tuple[etree._Element, dict[str
     """The tree of HTML that the spans of a Markdown file are places in, and its metadata by lower-case names."""
     source = ILLEGAL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     head, fields, source = _split_head(source)
-    env: dict[str, Any] = {}
+    env: dict[str, Any] = {CLOSED_TAGS: find_closed_tags(source)}
     rendered = _PARSER.render(_escape_senseless(source), env)
     notes = "".join(env.get("inline_notes", ()))
     root = parse_markup_text(f"<html><body>\n{rendered}{notes}</body></html>", name)
@@ -90,13 +101,17 @@ def _escape_senseless(source: str) -> str:
     parts = re.split(r"(\n[ \t]*\n)", source)
     for number, part in enumerate(parts):
         if part.count("[") - part.count("]") > _MAX_OPEN_BRACKETS:
-            parts[number] = part.replace("[", "\\[")
+            parts[number] = re.sub(r"\\.|\[", lambda found: "\\[" if found[0] == "[" else found[0], part)
     return "".join(parts)
 
 
 def _split_head(source: str) -> tuple[str, dict[str, Any], str]:
-    """A YAML or TOML head, what it says, and the text below it. One that can't be read is left out as it is."""
+    """A YAML or TOML head, what it says, and the text below it.
+
+    One that can't be read but has the lines of one is left out as it is. Else it is text between two scene rules.
+    """
     fields: object = None
+    line = _YAML_LINE
     found = _YAML_HEAD.match(source, 0, _MAX_HEAD_CHARS)
     if found:
         try:
@@ -104,14 +119,18 @@ def _split_head(source: str) -> tuple[str, dict[str, Any], str]:
         except (yaml.YAMLError, RecursionError, ValueError):
             fields = None
     elif found := _TOML_HEAD.match(source, 0, _MAX_HEAD_CHARS):
+        line = _TOML_LINE
         try:
             fields = tomllib.loads(found[1])
         except (tomllib.TOMLDecodeError, RecursionError):
             fields = None
     if found is None:
         return "", {}, source
-    known = {str(key).lower(): value for key, value in fields.items()} if isinstance(fields, Mapping) else {}
-    return found[0], known, source[found.end() :]
+    if not isinstance(fields, Mapping):
+        if not all(line.match(text) for text in found[1].split("\n")):
+            return "", {}, source
+        fields = {}
+    return found[0], {str(key).lower(): value for key, value in fields.items()}, source[found.end() :]
 
 
 def _texts(value: object) -> list[str]:
@@ -146,19 +165,30 @@ def _code(self: RendererProtocol, tokens: Sequence[Token], index: int, options: 
 
 
 def _indented(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-    """Indented text is code by the rules, and prose in many a manuscript."""
+    """Indented text is code by the rules, and prose in many a manuscript: most of its parts decide for all."""
     parts = [part for part in re.split(r"\n[ \t]*\n", tokens[index].content) if part.strip()]
-    return "".join(
-        f'<pre {_MARK}="code">{escapeHtml(part)}</pre>\n'
-        if _CODE.search(part) or len(part.split()) < 3
-        else f"<p>{escapeHtml(part)}</p>\n"
-        for part in parts
-    )
+    num_code = sum(bool(_CODE.search(part)) for part in parts)
+    num_prose = sum(_is_prose(part) for part in parts)
+    if num_prose > num_code:
+        return "".join(f"<p>{escapeHtml(part)}</p>\n" for part in parts)
+    return "".join(f'<pre {_MARK}="code">{escapeHtml(part)}</pre>\n' for part in parts)
+
+
+def _is_prose(part: str) -> bool:
+    return not _CODE.search(part) and (len(part.split()) >= 3 or bool(_SENTENCE_END.search(part[-_MAX_SHORT:])))
 
 
 def _image(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
     alt = escapeHtml(tokens[index].content)
     return f'<img alt="{alt}" /><span {_MARK}="picture description">{alt}</span>'
+
+
+def _html(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    return escape_other_tags(tokens[index].content, env[CLOSED_TAGS])
+
+
+def _definition(self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    return f'<pre {_MARK}="definition of a link">{escapeHtml(tokens[index].content)}</pre>\n'
 
 
 def _note_id(label: object, env: EnvType) -> str:
@@ -195,10 +225,13 @@ def _close_note(self: RendererProtocol, tokens: Sequence[Token], index: int, opt
 def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.use(footnote_plugin, move_to_end=False).use(deflist_plugin).use(sub_plugin).use(superscript_plugin)
+    use_rules(parser)
     for name, rule in (
         ("fence", _code),
         ("code_block", _indented),
+        ("html_block", _html),
         ("image", _image),
+        (LINK_DEFINITION, _definition),
         ("footnote_ref", _note_ref),
         ("footnote_reference_open", _open_note),
         ("footnote_reference_close", _close_note),

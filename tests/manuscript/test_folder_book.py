@@ -48,6 +48,16 @@ def refusal(folder: Path) -> str:
         ["Dedication", "Prologue", "Chapter 1", "Chapter 2", "Epilogue", "About the Author"],
         ["00 Epilogue of Old", "01 Prologue", "02 b", "03 a"],
         ["part 1 chapter 2", "part 1 chapter 10", "part 2 chapter 1"],
+        [
+            "Copyright Page",
+            "Foreword by Ann",
+            "The Prologue",
+            "Chapter 1",
+            "Epilogue - Home",
+            "Appendix 1",
+            "Appendix 2",
+        ],
+        ["Prologue - The Storm", "1 - Start", "1.5 - Middle", "1.10", "2 - End", "Cover of Night", "Epilogue"],
         ["a", "b", "c"],
     ],
 )
@@ -57,6 +67,10 @@ def test_files_come_as_people_count(tmp_path: Path, names: list[str]) -> None:
     assert [block.span.file for block in all_blocks(book)] == [f"{name}.txt" for name in names]
     assert [chapter.index for chapter in book.chapters] == list(range(1, len(names) + 1))
     assert book.title == "My Book"
+
+
+def test_a_number_of_the_order_is_no_title(tmp_path: Path) -> None:
+    assert titles(read(write(tmp_path / "book", "1.5 - The Well.txt", "² Miles.txt"))) == ["The Well", "² Miles"]
 
 
 def test_all_formats_and_their_chapters_in_turn(tmp_path: Path) -> None:

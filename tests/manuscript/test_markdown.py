@@ -79,15 +79,35 @@ def test_all_notes_are_left_out(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_indented_text_is_read_and_code_is_not(tmp_path: Path) -> None:
-    text = "One.\n\n    It was dark, and the rain fell.\n\n    x = {1};\n\n\tShe said no word.\n"
-    book = read(tmp_path, text)
-    assert shown(book) == [
-        "paragraph: One.",
-        "paragraph: It was dark, and the rain fell.",
-        "paragraph: She said no word.",
-    ]
-    assert [(left.reason, left.text) for left in book.left_out] == [("code", "x = {1};")]
+INDENTED = [
+    "It rained all night, and the river rose.",
+    '"Who?"',
+    '"Me."',
+    '"I paid $9 for it," she said;',
+    "(She never sold it.)",
+    "Dear Kim,",
+    "come soon;",
+    "Yours,",
+    "Ann",
+    "[HP = 5]",
+]
+
+
+@pytest.mark.parametrize("parts", [INDENTED, INDENTED[1:], INDENTED[1:2], INDENTED[4:5]])
+def test_an_indented_story_is_read_whole(tmp_path: Path, parts: list[str]) -> None:
+    book = read(tmp_path, "One.\n\n" + "\n\n".join(f"    {part}" for part in parts) + "\n")
+    assert texts(book.chapters[0]) == ["One.", *parts]
+    assert not book.left_out
+
+
+@pytest.mark.parametrize(
+    "code", ["x = {1};", "$ make all of it", ">>> print(1)", "def f():\n    return the thing", "run_it()", "import os"]
+)
+def test_indented_code_is_left_out(tmp_path: Path, code: str) -> None:
+    indented = code.replace("\n", "\n    ")
+    book = read(tmp_path, f"One.\n\n    {indented}\n\nTwo.\n\n    {indented}\n\n    {indented}\n")
+    assert texts(book.chapters[0]) == ["One.", "Two."]
+    assert {left.reason for left in book.left_out} == {"code"}
 
 
 @pytest.mark.parametrize(
@@ -110,9 +130,65 @@ def test_a_rule_at_the_top_is_no_front_matter(tmp_path: Path) -> None:
     assert shown(read(tmp_path, "---\n\nWords.\n\n---\n")) == ["break: ", "paragraph: Words.", "break: "]
 
 
+@pytest.mark.parametrize(
+    "scene",
+    [
+        "Kim: the last of them.\nShe slept.",
+        "Note: it rained: all night.\n\nShe slept.",
+        "Kim: what?\n\nAnn: nothing: sleep.\nShe slept.",
+    ],
+)
+def test_a_scene_between_rules_is_no_front_matter(tmp_path: Path, scene: str) -> None:
+    book = read(tmp_path, f"---\n{scene}\n\n---\n\nTwo.\n")
+    assert " ".join(block.text for block in all_blocks(book)).split() == [*scene.split(), "Two."]
+    assert {left.reason for left in book.left_out} <= {"scene break, heard as a pause"}
+
+
 def test_html_in_markdown(tmp_path: Path) -> None:
     book = read(tmp_path, "One<br>two <b>three</b>.\n\n<div class='poem'>a<br>b</div>\n")
     assert shown(book) == ["paragraph: One two three.", "verse: a", "verse: b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Quest complete>",
+        "<Level up!>",
+        "<Kim> wrote to him.",
+        "He pressed <enter> and <esc/>.",
+        "<Menu closed>",
+        "<Mark> is here.",
+        "</sarcasm> he said.",
+        "<!Alarm now>",
+        "<? she said. <?>",
+        "[Kim]: Yes.",
+        "[Kim]: Why?",
+        "[Kim]: Well...",
+        "[Kim]: <sighs>",
+        "He pressed <del>.",
+        "[10:30]: Rain.",
+    ],
+)
+def test_what_is_no_html_and_no_link_is_text(tmp_path: Path, text: str) -> None:
+    book = read(tmp_path, f"One.\n\n{text}\n\nTwo.\n\n<div>a {text} b</div>\n")
+    assert shown(book) == ["paragraph: One.", f"paragraph: {text}", "paragraph: Two.", f"paragraph: a {text} b"]
+    assert not book.left_out
+
+
+def test_html_is_no_text(tmp_path: Path) -> None:
+    text = "<Mark>a</Mark> <b>b</b> <i class=x hidden>c</i> <Br>d <input type='radio' checked/>.\n"
+    assert shown(read(tmp_path, text)) == ["paragraph: a b d ."]
+
+
+def test_definitions_of_links_are_listed(tmp_path: Path) -> None:
+    text = "One [two][a] [three].\n\n[a]: http://x.org 'T'\n[Three]: #four\n\n> [b]: <c/d e>\n> Five.\n"
+    book = read(tmp_path, text)
+    assert shown(book) == ["paragraph: One two three.", "quote: Five."]
+    assert [(left.reason, left.text) for left in book.left_out] == [
+        ("definition of a link", "[a]: http://x.org 'T'"),
+        ("definition of a link", "[Three]: #four"),
+        ("definition of a link", "[b]: <c/d e>"),
+    ]
 
 
 def test_a_web_page(tmp_path: Path) -> None:
