@@ -88,6 +88,14 @@ class BlockText:
         while self._pieces and not self._pieces[-1][0].strip(BLANK):
             self._pieces.pop()
 
+    def last_char(self, end: int) -> str:
+        """The character of the source that touches this place, if the text at hand ends with it."""
+        if not self.texts or self._pieces[-1][1]:
+            return ""
+        text, start = self.texts[-1]
+        touches = start + len(text) == end and self._pieces[-1][0][-1:] == text[-1:]
+        return text[-1:] if touches else ""
+
     def cut_last_char(self, end: int) -> None:
         """Drop the last character, which is left out together with what stands up to `end`."""
         self._pieces[-1] = (self._pieces[-1][0][:-1], False)

@@ -82,14 +82,25 @@ class BlockWriter:
         elif text:
             self.text.has_hole = self.text.has_hole or self.text.first is not None
             end = frame.start + num_chars
-            brackets = self.text.at_end()[-1:] + (element.tail or "")[:1]
-            if reason == "note mark" and brackets in ("[]", "()"):
+            if reason == "note mark" and self.text.last_char(frame.start) + self._char_after(element) in ("[]", "()"):
+                opening, closing = self.text.last_char(frame.start), self._char_after(element)
                 self.text.cut_last_char(end + 1)
                 self._skipped = 1
-                self.left.add(brackets[0] + text + brackets[1], reason, frame.start - 1, end + 1)
+                self.left.add(opening + text + closing, reason, frame.start - 1, end + 1)
             else:
                 self.left.insert(LeftOut(text, reason, Span(self.document.file, frame.path, 0, num_chars)), frame.start)
         self.position += num_chars
+
+    def _char_after(self, element: etree._Element) -> str:
+        """What touches the element entered last, also where inline elements end with it."""
+        around = iter(self.frames[-2::-1])
+        parent = next(around, None)
+        while not element.tail and element.getnext() is None and parent is not None:
+            above = element.getparent()
+            if above is None or parent.is_block or parent.is_line:
+                return ""
+            element, parent = above, next(around, None)
+        return (element.tail or "")[:1] if parent is not None and not parent.leaves else ""
 
     def _leave_ornament_out(self, text: str, span: Span) -> None:
         """One left-out, or one a piece where a note's mark parts them."""

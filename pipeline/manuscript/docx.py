@@ -18,13 +18,13 @@ from pipeline.manuscript.one_document import make_book
 from pipeline.manuscript.prose import clean
 from pipeline.manuscript.reading import Reading
 
-_KINDS = ("styles", "numbering", "footnotes", "endnotes", "header", "footer", "comments")
+_KINDS = ("styles", "numbering", "footnotes", "endnotes", "header", "footer", "comments", "diagramData")
 _MAX_PARTS = 1000
 """Of a kind: a document has a header or so for each of its sections."""
 
 
 def read_docx(path: Path, reading: Reading) -> Book:
-    """Raises `ManuscriptError` when it is no Word document, damaged, or unsafe to unpack."""
+    """Raises `ManuscriptError` when it is no Word document, damaged, unsafe to unpack, or holds other files' text."""
     with Archive(path, "a Word document") as archive:
         builder = _build(archive)
         fields = _read_core(archive)
@@ -60,6 +60,12 @@ def _build(archive: Archive) -> BodyBuilder:
             part = parse_xml(archive.read(name))
             if part is not None:
                 parts[kind].append(part)
+    for kind in ("main", "footnotes", "endnotes"):
+        if any(next(part.iter("{*}altChunk"), None) is not None for part in parts.get(kind, [])):
+            raise ManuscriptError(
+                f"{archive.path} holds the text of another file, which only Word puts in; open it in Word and "
+                "save it again."
+            )
     return read_parts(parts)
 
 

@@ -1,6 +1,7 @@
 """The parts of a Word document to one tree of HTML, which `html` reads as it reads any other.
 
-All text that lies in the document is in the tree; what isn't read aloud says so by the attribute `LEFT_OUT`.
+The text of the body, of notes, headers, footers, comments and diagrams is in the tree; what of it isn't read aloud says
+so by the attribute `LEFT_OUT`. The words of charts and of embedded files are not.
 """
 
 from __future__ import annotations
@@ -75,6 +76,12 @@ class BodyBuilder:
             box = etree.SubElement(self._body, "div", {LEFT_OUT: reason})
             self._add_blocks(inner, box)
             self._joins = None
+
+    def add_diagram(self, part: etree._Element) -> None:
+        """The words of a drawing that Word makes of a list (SmartArt)."""
+        box = etree.SubElement(self._body, "div", {LEFT_OUT: "drawing"})
+        for paragraph in part.iter("{*}p"):
+            etree.SubElement(box, "p").text = "".join(text.text or "" for text in paragraph.iter("{*}t"))
 
     # Blocks
 
@@ -293,4 +300,6 @@ def read_parts(parts: Mapping[str, list[etree._Element]]) -> BodyBuilder:
     for kind, reason in (("header", "page header"), ("footer", "page footer"), ("comments", "comment")):
         for part in parts.get(kind, []):
             builder.add_unread(part, reason)
+    for part in parts.get("diagramData", []):
+        builder.add_diagram(part)
     return builder

@@ -16,7 +16,7 @@ from pipeline.manuscript.encoding import decode_text
 from pipeline.manuscript.entries import Entry, Place
 from pipeline.manuscript.gutenberg import leave_out_boilerplate
 from pipeline.manuscript.html import read_tree
-from pipeline.manuscript.markup import parse_markup, parse_xml
+from pipeline.manuscript.markup import local_name, parse_markup, parse_xml
 from pipeline.manuscript.matter import MATTER_BY_TYPE
 from pipeline.manuscript.notes import find_notes
 from pipeline.manuscript.package import Item, Package, read_cover, read_metadata, read_package
@@ -27,6 +27,8 @@ from pipeline.manuscript.stylesheet import Wardrobe
 from pipeline.manuscript.toc import TocEntry, read_landmarks, read_nav, read_ncx
 
 _MAX_TEXT_BYTES = 128 * 2**20
+_MIN_PROSE_LETTERS = 200
+"""So many beside the links of a navigation document are text that a reader wants."""
 
 
 @dataclass(slots=True)
@@ -133,7 +135,7 @@ class _Spine:
         left_out: list[LeftOut] = []
         for item, is_linear in [*spine, *((item, False) for item in others)]:
             root = self._trees.pop(item.name, None)
-            reason = self._reason(item, is_linear, item.name in in_spine)
+            reason = self._reason(item, is_linear, item.name in in_spine, root)
             if root is None:
                 if not reason:
                     documents.append(Document(item.name))
@@ -164,8 +166,9 @@ class _Spine:
         elif is_read:
             self._package.notes.append(f"{item.href} is empty.")
 
-    def _reason(self, item: Item, is_linear: bool, is_in_spine: bool) -> str:
-        if item is self._nav:
+    def _reason(self, item: Item, is_linear: bool, is_in_spine: bool, root: etree._Element | None) -> str:
+        has_prose = is_in_spine and root is not None and _num_letters_beside_nav(root) >= _MIN_PROSE_LETTERS
+        if item is self._nav and not has_prose:
             return "navigation"
         if not is_in_spine:
             return "not in the reading order"
@@ -182,6 +185,20 @@ class _Spine:
             return None
         data = self._archive.read(resolved[0])
         return resolved[0], decode_text(data)
+
+
+def _num_letters_beside_nav(root: etree._Element) -> int:
+    """How much a navigation document says outside `<nav>` and links, a preface for one."""
+    num_letters = 0
+    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if event == "start" and local_name(element) in ("head", "nav", "a", "script", "style"):
+            walk.skip_subtree()
+        elif event == "start":
+            num_letters += sum(map(str.isalpha, element.text or ""))
+        if event != "start":
+            num_letters += sum(map(str.isalpha, element.tail or ""))
+    return num_letters
 
 
 def _find_place(base: str, href: str, documents: list[Document], archive: Archive) -> tuple[Place | None, str, str]:

@@ -32,7 +32,8 @@ _STYLED = re.compile(
     r"(?:chapter|chap|ch|part|book)[-_]?(?:title|subtitle|heading|head|name|number|num|no|label)?(?<!^ch)"
     r"|(?:title|subtitle|heading|headline|h[1-6])"
 )
-_WRAPPERS = frozenset(["chapter", "chap", "ch", "part", "book"])  # of a whole chapter, on a div
+_WRAPPERS = frozenset(["chapter", "chap", "ch", "part", "book"])  # of a whole chapter: on a div, or on each paragraph
+_ENDS_OF_SPEECH = "!?…\"'”’»"
 _SUBTITLE = re.compile(r"subtitle|chapter[-_]?subtitle")
 _MAX_STYLED_CHARS = 120
 _MIN_LISTED = 3
@@ -72,7 +73,7 @@ def heading_level(text: str, tag: str, classes: Sequence[str]) -> int | None:
     """
     is_worded = is_heading(text)
     styled = [name for name in classes if _STYLED.fullmatch(name)] if tag in ("p", "div") else []
-    if tag == "div":
+    if tag == "div" or text[-1] in _ENDS_OF_SPEECH:
         styled = [name for name in styled if name not in _WRAPPERS]
     is_styled = (
         bool(styled) and len(text) <= _MAX_STYLED_CHARS and text[-1] not in ".,;:" and any(map(str.isalnum, text))

@@ -74,6 +74,7 @@ _RAISED_CLASSES = frozenset(["sup", "super", "superscript"])
 HEADING_TAGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6", "hd", "hgroup"])
 MARK = re.compile(r"(?:[\[(]\s*)?(?:\d{1,4}|[a-z]|[ivxlc]{1,6}|[*†‡§¶‖#]{1,4})(?:\s*[\])])?", re.IGNORECASE)
 _SURE_MARK = re.compile(r"[\[(].*[\])]|[*†‡§¶‖]+")
+_MAX_INITIAL_CHARS = 3
 _MARK_CLASS = re.compile(r"noteref|fnanchor|footnote|endnote|fnref", re.IGNORECASE)
 
 
@@ -92,12 +93,56 @@ def reason_to_leave_out(element: etree._Element, tag: str, types: frozenset[str]
     for kind in sorted(types):  # a set's order changes from run to run
         if kind in _BY_TYPE:
             return _BY_TYPE[kind]
-    if element.get("hidden") is not None or (element.get("aria-hidden") or "").lower() == "true":
+    if element.get("hidden") is not None:
+        return "hidden text"
+    if _is_aria_hidden(element) and not _is_of_a_word(element, tag):
         return "hidden text"
     for word in _words(element):
         if word in _BY_CLASS:
             return _BY_CLASS[word]
     return ""
+
+
+def _is_aria_hidden(element: etree._Element) -> bool:
+    return (element.get("aria-hidden") or "").lower() == "true"
+
+
+def _is_of_a_word(element: etree._Element, tag: str) -> bool:
+    """Whether letters hidden from screen readers are part of a word: of an ancestor's label, or of one that goes on.
+
+    An ornament isn't, nor what repeats the text before it, nor an icon's name before a word of its own.
+    """
+    text = visible_text(element)[0] if tag not in BLOCKS else ""
+    if not any(map(str.isalpha, text)):
+        return False
+    for around in element.iterancestors():
+        if _letters(text) in _letters(around.get("aria-label") or ""):
+            return True
+        if local_name(around) in BLOCKS:
+            break
+    if not text[-1].isalpha() or _text_before(element).endswith(text):
+        return False
+    after = _text_after(element)[:1]
+    return after.islower() or (len(text) <= _MAX_INITIAL_CHARS and after.isalpha())
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text)).casefold()
+
+
+def _text_before(element: etree._Element) -> str:
+    before = element.getprevious()
+    if before is None:
+        parent = element.getparent()
+        return (parent.text or "") if parent is not None else ""
+    return before.tail or ("" if local_name(before) in BLOCKS else visible_text(before)[0])
+
+
+def _text_after(element: etree._Element) -> str:
+    after = element.getnext()
+    if element.tail or after is None or local_name(after) in BLOCKS or _is_aria_hidden(after):
+        return element.tail or ""
+    return visible_text(after)[0]
 
 
 def is_note_body(element: etree._Element, tag: str, types: frozenset[str]) -> bool:

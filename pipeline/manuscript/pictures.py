@@ -22,7 +22,8 @@ _MAX_INITIAL_CHARS = 3
 def is_initial(element: etree._Element, floats: bool) -> bool:
     """Whether an element holds a drop cap and nothing else, so that its word goes on after it.
 
-    It is known by its class, or by the one letter in it if it floats at the head of a block.
+    It is known by its class, or by the one letter in it if it floats at the head of a block. A block of its own holds
+    one letter in any case: "No." is a paragraph, whatever its class.
     """
     name = (element.get("class") or "") if element.attrib else ""
     is_named = any(_INITIAL.search(word) for word in name.split())
@@ -33,7 +34,9 @@ def is_initial(element: etree._Element, floats: bool) -> bool:
         text += str(piece).strip()
         if len(text) > _MAX_INITIAL_CHARS:
             return False
-    return bool(text) and (is_named or (_LETTER.fullmatch(text) is not None and _begins_block(element)))
+    if is_named and local_name(element) not in BLOCKS:
+        return bool(text)
+    return _LETTER.fullmatch(text) is not None and _begins_block(element)
 
 
 def _begins_block(element: etree._Element) -> bool:

@@ -152,20 +152,24 @@ def read_paragraphs(lines: Sequence[Line], layout: Layout) -> list[Paragraph]:
 
 
 def _groups(lines: Sequence[Line]) -> Iterator[tuple[int, list[Line]]]:
-    """Runs of lines between blank ones, and how many of those stand before; ornaments stand alone."""
+    """Runs of lines between blank ones, and how many of those stand before; ornaments stand alone.
+
+    A line that only holds what isn't read, such as a page's mark, is none, and parts the blank ones around it.
+    """
     group: list[Line] = []
-    gap = 0
+    gap = run = 0
     for number, line in enumerate(lines):
         shown = line.shown
         is_alone = _is_alone(shown, lines, number, group)
         if group and (not shown or is_alone):
             yield gap, group
-            group, gap = [], 0
+            group, gap, run = [], 0, 0
         if not shown:
-            gap += 1
+            run = 0 if FILLER in line.text else run + 1
+            gap = max(gap, run)
         elif is_alone:
             yield gap, [line]
-            gap = 0
+            gap = run = 0
         else:
             group.append(line)
     if group:

@@ -122,6 +122,19 @@ def test_headers_footers_and_comments_are_left_out(tmp_path: Path) -> None:
     assert left_out(book) == [("page header", "My Book"), ("page footer", "Page 1"), ("comment", "Check.")]
 
 
+def test_the_words_of_a_diagram_are_left_out(tmp_path: Path) -> None:
+    names = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:d="urn:diagram"'
+    boxes = "".join(f"<d:pt><d:t><a:p><a:r><a:t>{word}</a:t></a:r></a:p></d:t></d:pt>" for word in ("Plan", "Build"))
+    book = read(docx(tmp_path, p("Words."), {"diagramData": f"<d:ptLst {names}>{boxes}</d:ptLst>"}))
+    assert all_text(book) == "Words."
+    assert left_out(book) == [("drawing", "Plan Build")]
+
+
+def test_text_of_another_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ManuscriptError, match="open it in Word and save it again"):
+        read_manuscript(docx(tmp_path, p("Words.") + '<w:altChunk w:id="r9"/>'))
+
+
 def test_notes_are_left_out(tmp_path: Path) -> None:
     notes = '<w:footnote w:type="separator" w:id="0">' + p("—") + '</w:footnote><w:footnote w:id="2">' + p("A note.")
     body = p("Words", '<w:r><w:footnoteReference w:id="2"/></w:r>', " on.")

@@ -370,6 +370,17 @@ def test_the_navigation_document_in_the_spine_is_not_read(tmp_path: Path) -> Non
     assert any(left.reason == "navigation" and "One Two" in left.text for left in book.left_out)
 
 
+def test_a_preface_beside_the_navigation_is_read(tmp_path: Path) -> None:
+    preface = "Of all that I have written, this was the hardest to begin. " * 5
+    contents = nav(lines(("One", "a.xhtml"))).replace("</body>", f"<h2>Preface</h2><p>{preface}</p></body>")
+    pages = {"nav.xhtml": contents, "a.xhtml": page("<p>a</p>")}
+    book = read_manuscript(epub(tmp_path, pages, package=opf(list(pages), spine=list(pages))))
+    assert all_text(book) == f"Preface {preface}a"
+    assert [(left.reason, left.text) for left in book.left_out if "One" in left.text] == [
+        ("navigation", "Contents One")
+    ]
+
+
 def test_metadata(tmp_path: Path) -> None:
     metadata = (
         "<dc:title>\n The  Book </dc:title><dc:title>Its Series</dc:title>"

@@ -218,6 +218,12 @@ def test_a_wide_gap_is_a_change_of_scene(tmp_path: Path) -> None:
     assert shown(book)[3] == "break: "
 
 
+def test_marks_between_paragraphs_are_no_change_of_scene(tmp_path: Path) -> None:
+    for mark in ("[Illustration: A hill.]", "[Pg 12]", "[Footnote 1: Or so it\nis said.]"):
+        book = read(tmp_path, f"One.\n\nTwo.\n\n{mark}\n\nThree.\n\nFour.\n\n\n\n{mark}\n\nFive.\n")
+        assert [block.text for block in all_blocks(book)] == ["One.", "Two.", "Three.", "Four.", "", "Five."]
+
+
 def test_marks_of_a_transcriber(tmp_path: Path) -> None:
     text = (
         "It was a _very_ =long= day[Pg 12] for snake_case and an[Pg 13]other,\n[Illustration: A day. [By Ann]]\n"
