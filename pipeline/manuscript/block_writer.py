@@ -82,11 +82,12 @@ class BlockWriter:
         elif text:
             self.text.has_hole = self.text.has_hole or self.text.first is not None
             end = frame.start + num_chars
-            if reason == "note mark" and self.text.last_char(frame.start) + self._char_after(element) in ("[]", "()"):
-                opening, closing = self.text.last_char(frame.start), self._char_after(element)
+            is_mark = reason == "note mark"
+            brackets = self.text.last_char(frame.start) + self._char_after(element) if is_mark else ""
+            if brackets in ("[]", "()"):
                 self.text.cut_last_char(end + 1)
                 self._skipped = 1
-                self.left.add(opening + text + closing, reason, frame.start - 1, end + 1)
+                self.left.add(brackets[0] + text + brackets[1], reason, frame.start - 1, end + 1)
             else:
                 self.left.insert(LeftOut(text, reason, Span(self.document.file, frame.path, 0, num_chars)), frame.start)
         self.position += num_chars

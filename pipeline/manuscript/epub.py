@@ -167,9 +167,10 @@ class _Spine:
             self._package.notes.append(f"{item.href} is empty.")
 
     def _reason(self, item: Item, is_linear: bool, is_in_spine: bool, root: etree._Element | None) -> str:
-        has_prose = is_in_spine and root is not None and _num_letters_beside_nav(root) >= _MIN_PROSE_LETTERS
-        if item is self._nav and not has_prose:
-            return "navigation"
+        if item is self._nav:
+            has_prose = is_in_spine and root is not None and _num_letters_beside_nav(root) >= _MIN_PROSE_LETTERS
+            if not has_prose:
+                return "navigation"
         if not is_in_spine:
             return "not in the reading order"
         return "" if is_linear else 'outside the reading order (linear="no")'

@@ -62,12 +62,10 @@ def _begin_sentences(text: str, found: Sequence[Rewriting]) -> list[Rewriting]:
     """Figures at the start of a sentence are said with a capital: after a small letter, the one before would go on."""
     begun, end = [], 0
     for one in found:
-        start = (
-            _SENTENCE_BEFORE.search(text, max(end, one.start - 8), one.start)
-            if text[one.start : one.start + 1].isdigit()
-            else None
-        )
-        begun.append(replace(one, said=one.said[:1].upper() + one.said[1:]) if start else one)
+        is_figure = text[one.start : one.start + 1].isdigit()
+        if is_figure and _SENTENCE_BEFORE.search(text, max(end, one.start - 8), one.start):
+            one = replace(one, said=one.said[:1].upper() + one.said[1:])
+        begun.append(one)
         end = one.end
     return begun
 

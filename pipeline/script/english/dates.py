@@ -41,7 +41,7 @@ def _say_ordinal_day(match: re.Match[str]) -> str:
     """3rd May: the third of May."""
     day = name_ordinal(int(match["day"]))
     has_the = re.search(r"\b[Tt]he\s\Z", text_before(match))
-    return f"{day} of" if has_the else f"the {day} of"
+    return f"{'' if has_the else 'the '}{day} of"
 
 
 def _say_iso_date(match: re.Match[str]) -> str | None:
