@@ -1,7 +1,7 @@
-"""End of speech by threshold: one logit a frame, and a rule of each row's own.
+"""End of speech, by a rule of each row's own: a threshold (`EndOfSpeech`) or the rank of a token (`RankBoost`).
 
-After Pocket TTS (pocket-tts 4.0.1, transformers 5.24): a frame whose logit is above the threshold ends the speech,
-a few frames more let the codec close it. Each row has its own threshold, minimum, tail and budget.
+The threshold is Pocket TTS's (pocket-tts 4.0.1, transformers 5.24): a frame whose logit is above it ends the speech,
+a few frames more let the codec close it. The rank is for models that choose a token of a codec a step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def tail_frames(text: str) -> int:
 
 
 class EndOfSpeech:
-    """The state of all slots' rows, on the model's device: nothing is read back to make a step."""
+    """End of speech by one logit a frame. The state of all slots' rows, on the model's device: nothing is read back to make a step."""
 
     def __init__(self, num_slots: int, device: torch.device) -> None:
         self._threshold = torch.zeros(num_slots, device=device)
@@ -71,3 +71,102 @@ class EndOfSpeech:
         columns = (self._threshold, self._min_frames, self._tail, self._has_fired, self.num_frames, self.end)
         for column in columns:
             column[target] = column[source]
+
+
+@dataclass(frozen=True, slots=True)
+class BoostRule:
+    """When a row of a model with a codec vocabulary ends: `RankBoost` says what the numbers do.
+
+    earliest_step: what is seen on steps before it arms nothing. scale 0: the scores are left as they are.
+    """
+
+    trigger_rank: float
+    trigger_steps: int
+    earliest_step: int
+    scale: float
+    budget: int
+    """The most steps; a row that gets there without an end of speech has missed it."""
+
+
+class RankBoost:
+    """End of speech by the rank of its token, for models that choose one token of a codec a step.
+
+    After a field report (docs/eos.md). A row is armed by `trigger_steps` steps in a row, none before `earliest_step`, on
+    which fewer than `trigger_rank` tokens score higher than end of speech. On the k-th step since, `k * scale` is added
+    to its score; once no token scores higher it is the only choice. Where it is chosen before that, or the budget is
+    reached, the row is over too, and what is over is left alone.
+
+    An instance is a logits processor of transformers, and `ends` a stopping criterion, for rows that begin together in
+    the slots from 0 on; a model's own loop calls `lift` and `count` with the slots it steps. Nothing is read back from
+    the device.
+    """
+
+    def __init__(self, num_slots: int, eos_id: int, device: torch.device) -> None:
+        self._eos_id = eos_id
+        self._rules = torch.zeros(num_slots, 5, dtype=torch.float64, device=device)
+        self._dips = torch.zeros(num_slots, dtype=torch.long, device=device)
+        self._has_ended = torch.zeros(num_slots, dtype=torch.bool, device=device)
+        self._is_over = torch.ones_like(self._has_ended)
+        self.num_steps = torch.zeros_like(self._dips)
+        """How many tokens each row has, its end of speech among them."""
+        self.armed_at = torch.full_like(self._dips, -1)
+        """The step on which it was armed, or -1."""
+        self.ranks = torch.zeros_like(self._dips)
+        """How many tokens scored higher than end of speech on its last step, before any boost."""
+
+    def begin(self, slot: int, rule: BoostRule) -> None:
+        numbers = rule.trigger_rank, rule.trigger_steps, rule.earliest_step, rule.scale, rule.budget
+        self._rules[slot] = torch.tensor(numbers, dtype=torch.float64)
+        for column in (self.num_steps, self._dips, self._has_ended, self._is_over):
+            column[slot] = 0
+        self.armed_at[slot] = -1
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        return self.lift(slice(0, len(scores)), scores)
+
+    def ends(self, input_ids: Tensor, scores: object, **_: object) -> Tensor:
+        rows = slice(0, len(input_ids))
+        return self.count(rows, input_ids[:, -1] == self._eos_id)
+
+    def lift(self, rows: slice | Tensor, scores: Tensor) -> Tensor:
+        """The scores of the step that these rows are about to make, `[num_rows, vocabulary]`, with the boost."""
+        trigger_rank, trigger_steps, earliest_step, scale, _ = self._rules[rows].unbind(1)
+        step, eos = self.num_steps[rows], scores[:, self._eos_id]
+        is_on = (scale > 0) & ~self._is_over[rows]
+        rank = _num_above(scores, eos)
+        is_dip = (rank < trigger_rank) & (step >= earliest_step)
+        dips = torch.where(is_dip, self._dips[rows] + 1, 0)
+        armed_at = torch.where(is_on & (self.armed_at[rows] < 0) & (dips >= trigger_steps), step, self.armed_at[rows])
+        is_armed = is_on & (armed_at >= 0)
+        lifted = torch.where(is_armed, eos + (step - armed_at) * scale, eos).to(scores.dtype)
+        fires = is_armed & (_num_above(scores, lifted, but=self._eos_id) == 0)
+        self._dips[rows], self.armed_at[rows], self.ranks[rows] = dips, armed_at, rank
+        scores = scores.masked_fill(fires[:, None], -torch.inf)
+        scores[:, self._eos_id] = lifted
+        return scores
+
+    def count(self, rows: slice | Tensor, is_end: Tensor) -> Tensor:
+        """Count the step that these rows have made, `is_end` where it chose end of speech; returns which are over."""
+        is_live = ~self._is_over[rows]
+        self.num_steps[rows] += is_live
+        self._has_ended[rows] |= is_live & is_end
+        self._is_over[rows] |= is_live & (is_end | (self.num_steps[rows] >= self._rules[rows, 4]))
+        return self._is_over[rows]
+
+    def state(self, num_rows: int) -> list[tuple[int, bool, bool]]:
+        """Of the first slots' rows: steps made, whether the row is over, whether by end of speech. Waits for the device."""
+        columns = torch.stack([c[:num_rows].long() for c in (self.num_steps, self._is_over, self._has_ended)], 1)
+        return [(made, bool(over), bool(ended)) for made, over, ended in columns.tolist()]
+
+    def move(self, source: int, target: int) -> None:
+        columns = (self._rules, self._dips, self._has_ended, self._is_over, self.num_steps, self.armed_at, self.ranks)
+        for column in columns:
+            column[target] = column[source]
+
+
+def _num_above(scores: Tensor, eos: Tensor, but: int | None = None) -> Tensor:
+    """How many scores of each row are higher than `eos`: `[num_rows]`. What is no number counts as higher."""
+    is_above = ~(scores <= eos[:, None])
+    if but is not None:
+        is_above[:, but] = False
+    return is_above.sum(1)
