@@ -91,14 +91,14 @@ class BoostRule:
 class RankBoost:
     """End of speech by the rank of its token, for models that choose one token of a codec a step.
 
-    After a field report (docs/eos.md). A row is armed by `trigger_steps` steps in a row, none before `earliest_step`, on
-    which fewer than `trigger_rank` tokens score higher than end of speech. On the k-th step since, `k * scale` is added
-    to its score; once no token scores higher it is the only choice. Where it is chosen before that, or the budget is
-    reached, the row is over too, and what is over is left alone.
+    After a field report (docs/eos.md). A row is armed by `trigger_steps` steps in a row, none before `earliest_step`,
+    on which fewer than `trigger_rank` tokens score higher than end of speech. On the k-th step since, `k * scale` is
+    added to its score; once no token scores higher it is the only choice. Where it is chosen before that, or the budget
+    is reached, the row is over too, and what is over is left alone.
 
     An instance is a logits processor of transformers, and `ends` a stopping criterion, for rows that begin together in
-    the slots from 0 on; a model's own loop calls `lift` and `count` with the slots it steps. Nothing is read back from
-    the device.
+    the slots from 0 on; a loop of one's own calls `lift` and `count` with the slots that it steps. Nothing is read back
+    from the device.
     """
 
     def __init__(self, num_slots: int, eos_id: int, device: torch.device) -> None:
@@ -154,7 +154,7 @@ class RankBoost:
         return self._is_over[rows]
 
     def state(self, num_rows: int) -> list[tuple[int, bool, bool]]:
-        """Of the first slots' rows: steps made, whether the row is over, whether by end of speech. Waits for the device."""
+        """Of the first slots' rows: steps made, whether the row is over, whether by end of speech. Waits for it."""
         columns = torch.stack([c[:num_rows].long() for c in (self.num_steps, self._is_over, self._has_ended)], 1)
         return [(made, bool(over), bool(ended)) for made, over, ended in columns.tolist()]
 
