@@ -24,9 +24,9 @@ from unittest import mock
 import torch
 from torch import Tensor
 
-from pipeline.engines import registry
+from pipeline.engines import hub, registry
 from pipeline.engines.base import Hardware, RawTake, Request
-from pipeline.engines.pocket import Options, hub
+from pipeline.engines.pocket import Options
 from pipeline.engines.pocket.model import open_model
 from pipeline.errors import RenderBookError
 from pipeline.review.transcribe import Heard, listen, open_listener

@@ -116,6 +116,11 @@ class PiperProfile(EngineProfile):
 _AUTO = BeforeValidator(lambda value: None if value == "auto" else value)
 
 
+def _absolute(name: str) -> str:
+    """A path is that of the profile's user, wherever `redo` is run from; any other name stays as it is."""
+    return str(Path(name).resolve()) if name and Path(name).exists() else name
+
+
 class PocketProfile(EngineProfile):
     """Pocket TTS: `auto` is what the model was published with, or what suits the device."""
 
@@ -143,11 +148,43 @@ class PocketProfile(EngineProfile):
         options = {name: value for name in ("model", "codec", "dtype") if (value := getattr(self, name)) != "auto"}
         if "model" in options:
             options.setdefault("codec", "")  # a voice's own codec is its own model's
-        # A path is that of the profile's user, wherever `redo` is run from.
-        return {
-            name: str(Path(value).resolve()) if Path(value).exists() and value else value
-            for name, value in options.items()
-        }
+        return {name: _absolute(value) for name, value in options.items()}
+
+    def hardware(self, num_threads: int) -> Hardware:
+        return Hardware(self.device, num_threads, self.slots or 0)
+
+
+class CodecProfile(EngineProfile):
+    """Models that choose a token of a codec a step: `engines/codec_tokens.py` and `engines/eos.py` use the numbers."""
+
+    longest_first_within: ClassVar[int] = 256
+    cores: ClassVar[int] = 2
+
+    model: str
+    dtype: Literal["auto", "float32", "bfloat16"]
+    device: Literal["auto", "cpu", "cuda", "mps"]
+    slots: Annotated[Annotated[int, Field(ge=1, le=1024)] | None, _AUTO]
+    temperature: float = Field(ge=0, le=2)
+    top_k: int = Field(ge=1)
+    inner_temperature: float = Field(ge=0, le=2)
+    inner_top_k: int = Field(ge=1)
+    tokens_per_second: float = Field(ge=1, le=20)
+    max_share: float = Field(ge=1, le=10)
+    spare_seconds: float = Field(ge=0, le=10)
+    eos_scale: float = Field(ge=0, le=100)
+    eos_rank: int = Field(ge=1)
+    eos_steps: int = Field(ge=1, le=100)
+    eos_from_share: float = Field(ge=0, le=2)
+
+    def sampling(self) -> dict[str, float]:
+        return self.model_dump(exclude={"model", "dtype", "device", "slots"})
+
+    def wants_gpu(self) -> bool:
+        return self.device in ("auto", "cuda")
+
+    def voice_options(self) -> dict[str, str]:
+        options = {name: value for name in ("model", "dtype") if (value := getattr(self, name)) != "auto"}
+        return {name: _absolute(value) for name, value in options.items()}
 
     def hardware(self, num_threads: int) -> Hardware:
         return Hardware(self.device, num_threads, self.slots or 0)
@@ -159,6 +196,7 @@ class EnginesProfile(Strict):
     tone: ToneProfile = ToneProfile()
     piper: PiperProfile
     pocket: PocketProfile
+    csm: CodecProfile
 
 
 class Profile(Strict):

@@ -33,7 +33,10 @@ def tail_frames(text: str) -> int:
 
 
 class EndOfSpeech:
-    """End of speech by one logit a frame. The state of all slots' rows, on the model's device: nothing is read back to make a step."""
+    """End of speech by one logit a frame: the state of all slots' rows, on the model's device.
+
+    Nothing is read back to make a step.
+    """
 
     def __init__(self, num_slots: int, device: torch.device) -> None:
         self._threshold = torch.zeros(num_slots, device=device)

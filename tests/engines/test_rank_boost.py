@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import LogitsProcessorList, StoppingCriteriaList
 
@@ -73,6 +73,7 @@ def test_rows_end_alone_in_a_batch_of_sixteen():
     assert run(names, [RULE] * 16) == [SCRIPTS[name][2] for name in names]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(list(SCRIPTS)), min_size=1, max_size=16), st.data())
 def test_no_row_knows_of_another(names, data):
     rules = [
@@ -89,6 +90,7 @@ def test_no_row_knows_of_another(names, data):
     assert run(names, rules) == alone
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**31), st.sampled_from([torch.float32, torch.bfloat16]))
 def test_off_it_leaves_every_score_as_it_is(seed, dtype):
     boost = RankBoost(4, EOS, torch.device("cpu"))

@@ -7,8 +7,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pipeline.engines import hub
 from pipeline.engines.base import EngineSpec, Hardware, file_digest
-from pipeline.engines.pocket import hub, kyutai
+from pipeline.engines.pocket import kyutai
 from pipeline.engines.pocket.model import Model, open_model
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save
 
-from pipeline.engines.pocket import hub
+from pipeline.engines import hub
 from pipeline.engines.pocket.encoder import encode
 from pipeline.engines.pocket.model import open_model
 from pipeline.engines.pocket.recording import read_recording

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from pipeline.engines import hub
 from pipeline.engines.base import file_digest
-from pipeline.engines.pocket import hub, kyutai, transformers_format
+from pipeline.engines.pocket import kyutai, transformers_format
 from pipeline.engines.pocket.text import TextRules, open_chat_tokenizer, open_tokenizer
 from pipeline.errors import VoiceError
 

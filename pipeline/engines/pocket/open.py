@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from pipeline.engines import hub
 from pipeline.engines.base import Hardware, Request, num_cores
-from pipeline.engines.pocket import Options, hub, missing_model, model_source, state_source
+from pipeline.engines.pocket import Options, missing_model, model_source, state_source
 from pipeline.engines.pocket.backbone import Backbone, Prefix
 from pipeline.engines.pocket.engine import PocketEngine, Shape
 from pipeline.engines.pocket.model import Checkpoint, Model, open_model

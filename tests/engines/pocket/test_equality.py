@@ -20,10 +20,9 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 from torch import Tensor
 
-from pipeline.engines import registry
+from pipeline.engines import hub, registry
 from pipeline.engines.base import Request
 from pipeline.engines.eos import tail_frames
-from pipeline.engines.pocket import hub
 from pipeline.engines.pocket.model import open_model
 from tests.engines.pocket.conftest import (
     MakeTiny,

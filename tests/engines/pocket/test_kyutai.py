@@ -13,9 +13,9 @@ import huggingface_hub.constants
 import pytest
 import yaml
 
-from pipeline.engines import registry
+from pipeline.engines import hub, registry
 from pipeline.engines.base import Hardware
-from pipeline.engines.pocket import hub, kyutai
+from pipeline.engines.pocket import kyutai
 from pipeline.engines.pocket.kyutai import KyutaiConfig, read_config
 from pipeline.engines.pocket.model import open_model
 from pipeline.errors import ConfigError, VoiceError

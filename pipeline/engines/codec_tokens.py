@@ -1,0 +1,54 @@
+"""What the engines of models with a codec vocabulary share: how a token is chosen, and when a row may end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from pipeline.engines.eos import BoostRule
+
+_SLOWEST_TOKENS_PER_SECOND, _SPARE_SECONDS = 1.0, 10.0
+"""Of any profile."""
+
+
+def most_frames(num_tokens: int, frames_per_second: float) -> int:
+    """The most that a text of so many tokens may take, whatever the profile says."""
+    return math.ceil((num_tokens / _SLOWEST_TOKENS_PER_SECOND + _SPARE_SECONDS) * frames_per_second)
+
+
+def boost_rule(sampling: Mapping[str, float], num_tokens: int, budget: int, frames_per_second: float) -> BoostRule:
+    """When a row may end whose text has so many tokens, by the figures of the profile; never after `budget` frames."""
+    expected = num_tokens / sampling["tokens_per_second"] * frames_per_second
+    cap = expected * sampling["max_share"] + sampling["spare_seconds"] * frames_per_second
+    return BoostRule(
+        trigger_rank=sampling["eos_rank"],
+        trigger_steps=int(sampling["eos_steps"]),
+        earliest_step=math.ceil(expected * sampling["eos_from_share"]),
+        scale=sampling["eos_scale"],
+        budget=min(budget, math.ceil(cap)),
+    )
+
+
+def draw_uniforms(seed: int, num_frames: int, num_codebooks: int) -> Tensor:
+    """A row's chances, one for each of its tokens: `[num_frames, num_codebooks]`, on the CPU.
+
+    From its seed alone, so that they are the same in any batch and on every device.
+    """
+    return torch.rand(num_frames, num_codebooks, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def choose_tokens(scores: Tensor, temperature: float, top_k: int, chances: Tensor) -> Tensor:
+    """One token a row, `[num_rows]`, of scores `[num_rows, vocabulary]`: where its chance lies among the `top_k` best.
+
+    The same shares as `torch.multinomial` gives, which takes its chances from one generator for all rows. At
+    temperature 0, the best.
+    """
+    if temperature == 0:
+        return scores.argmax(1)
+    best, tokens = scores.double().topk(min(top_k, scores.shape[1]), dim=1)
+    reached = torch.softmax(best / temperature, dim=1).cumsum(1)
+    at = torch.searchsorted(reached, (chances.to(reached.device) * reached[:, -1])[:, None], right=True)
+    return tokens.gather(1, at.clamp(max=tokens.shape[1] - 1))[:, 0]
