@@ -31,7 +31,7 @@ HOMES = {
     "onnxruntime": ["engines/piper.py"],
     "piper": ["engines/piper.py"],
     "ray": ["render/cluster.py", "render/session.py"],
-    "av": ["master/aac.py", "master/deliver.py", "engines/pocket/recording.py"],
+    "av": ["master/aac.py", "master/deliver.py", "engines/recording.py"],
     "pydub": ["render/pcm.py"],
     "lxml": ["manuscript"],
     "nltk": ["script/sentence_words.py"],

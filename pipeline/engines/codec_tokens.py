@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -52,3 +52,14 @@ def choose_tokens(scores: Tensor, temperature: float, top_k: int, chances: Tenso
     reached = torch.softmax(best / temperature, dim=1).cumsum(1)
     at = torch.searchsorted(reached, (chances.to(reached.device) * reached[:, -1])[:, None], right=True)
     return tokens.gather(1, at.clamp(max=tokens.shape[1] - 1))[:, 0]
+
+
+def choose_each(scores: Tensor, how: Sequence[tuple[float, int]], chances: Tensor) -> Tensor:
+    """As `choose_tokens`, with a temperature and a `top_k` for each row: books of other profiles may share a batch."""
+    if len(set(how)) == 1:
+        return choose_tokens(scores, *how[0], chances)
+    chosen = torch.zeros(len(scores), dtype=torch.long, device=scores.device)
+    for temperature, top_k in set(how):
+        rows = [row for row, one in enumerate(how) if one == (temperature, top_k)]
+        chosen[rows] = choose_tokens(scores[rows], temperature, top_k, chances[rows])
+    return chosen

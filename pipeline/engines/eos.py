@@ -116,6 +116,8 @@ class RankBoost:
         """The step on which it was armed, or -1."""
         self.ranks = torch.zeros_like(self._dips)
         """How many tokens scored higher than end of speech on its last step, before any boost."""
+        self.is_only_choice = torch.zeros_like(self._has_ended)
+        """Whether end of speech was the only choice that its last step had."""
 
     def begin(self, slot: int, rule: BoostRule) -> None:
         numbers = rule.trigger_rank, rule.trigger_steps, rule.earliest_step, rule.scale, rule.budget
@@ -143,7 +145,8 @@ class RankBoost:
         is_armed = is_on & (armed_at >= 0)
         lifted = torch.where(is_armed, eos + (step - armed_at) * scale, eos).to(scores.dtype)
         fires = is_armed & (_num_above(scores, lifted, but=self._eos_id) == 0)
-        self._dips[rows], self.armed_at[rows], self.ranks[rows] = dips, armed_at, rank
+        self._dips[rows], self.armed_at[rows] = dips, armed_at
+        self.ranks[rows], self.is_only_choice[rows] = rank, fires
         scores = scores.masked_fill(fires[:, None], -torch.inf)
         scores[:, self._eos_id] = lifted
         return scores
@@ -156,15 +159,10 @@ class RankBoost:
         self._is_over[rows] |= is_live & (is_end | (self.num_steps[rows] >= self._rules[rows, 4]))
         return self._is_over[rows]
 
-    def state(self, num_rows: int) -> list[tuple[int, bool, bool]]:
-        """Of the first slots' rows: steps made, whether the row is over, whether by end of speech. Waits for it."""
-        columns = torch.stack([c[:num_rows].long() for c in (self.num_steps, self._is_over, self._has_ended)], 1)
+    def state(self, rows: slice | Tensor) -> list[tuple[int, bool, bool]]:
+        """Of each row: steps made, whether it is over, whether by end of speech. Waits for the device."""
+        columns = torch.stack([c[rows].long() for c in (self.num_steps, self._is_over, self._has_ended)], 1)
         return [(made, bool(over), bool(ended)) for made, over, ended in columns.tolist()]
-
-    def move(self, source: int, target: int) -> None:
-        columns = (self._rules, self._dips, self._has_ended, self._is_over, self.num_steps, self.armed_at, self.ranks)
-        for column in columns:
-            column[target] = column[source]
 
 
 def _num_above(scores: Tensor, eos: Tensor, but: int | None = None) -> Tensor:

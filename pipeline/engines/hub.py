@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from pipeline.engines.base import file_digest
 from pipeline.errors import VoiceError
 
 _HUB = re.compile(r"hf://(?P<repo>[^/@]+/[^/@]+)/(?P<path>[^@]+)@(?P<revision>.+)")
@@ -77,6 +78,11 @@ def locate_folder(source: str, *, fetch: bool, complete: bool = False) -> Path:
         return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted, ignore_patterns=others))
     except Exception as error:  # noqa: BLE001 - as above
         raise MissingFile(source, _sentence(error)) from None
+
+
+def identity_of_folder(source: str) -> list[str]:
+    """What tells a checkpoint from any other: its files' digests, or its name at a revision."""
+    return [file_digest(file) for file in sorted(Path(source).glob("*.*")) if file.is_file()] or [source]
 
 
 def _is_whole(folder: Path) -> bool:

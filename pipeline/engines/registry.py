@@ -14,6 +14,7 @@ _MODULES = {
     "tone": "pipeline.engines.tone",
     "piper": "pipeline.engines.piper",
     "pocket": "pipeline.engines.pocket",
+    "csm": "pipeline.engines.csm",
 }
 
 

@@ -59,7 +59,10 @@ def run(names: list[str], rules: list[BoostRule]) -> list[tuple[int, int, bool]]
         is_over = is_over | criteria(input_ids, None)
         if is_over.all():
             break
-    return [(int(boost.armed_at[slot]), made, ended) for slot, (made, _, ended) in enumerate(boost.state(len(names)))]
+    return [
+        (int(boost.armed_at[slot]), made, ended)
+        for slot, (made, _, ended) in enumerate(boost.state(slice(0, len(names))))
+    ]
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -120,14 +123,14 @@ def test_a_suppressed_token_is_above_nothing():
     assert boost.ranks.tolist() == [40]
 
 
-def test_a_row_moves_with_all_it_has():
+def test_a_slot_is_used_again():
     boost = RankBoost(2, EOS, torch.device("cpu"))
-    boost.begin(1, RULE)
-    rows, lead = slice(1, 2), scores_of(40)[None]
-    for _ in range(12):
-        boost.lift(rows, lead)
-        boost.count(rows, torch.zeros(1, dtype=torch.bool))
-    boost.move(1, 0)
-    for rows in (slice(0, 1), slice(1, 2)):
-        boost.lift(rows, lead)
-    assert boost.armed_at.tolist() == [12, 12]
+    rows = torch.tensor([1])
+    for _ in range(2):
+        boost.begin(1, RULE)
+        for _ in range(13):
+            scores = boost.lift(rows, scores_of(40)[None])
+            boost.count(rows, torch.zeros(1, dtype=torch.bool))
+        assert (boost.armed_at.tolist(), boost.state(rows)) == ([-1, 12], [(13, False, False)])
+        assert scores.argmax(1).tolist() != [EOS]
+        assert boost.count(rows, torch.ones(1, dtype=torch.bool)).tolist() == [True]

@@ -12,8 +12,8 @@ from safetensors.torch import save
 from pipeline.engines import hub
 from pipeline.engines.pocket.encoder import encode
 from pipeline.engines.pocket.model import open_model
-from pipeline.engines.pocket.recording import read_recording
 from pipeline.engines.pocket.voice_state import LATENTS
+from pipeline.engines.recording import read_recording
 from pipeline.errors import VoiceError
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from pipeline.engines import hub
 from pipeline.engines.base import file_digest
 from pipeline.engines.pocket import kyutai, transformers_format
-from pipeline.engines.pocket.text import TextRules, open_chat_tokenizer, open_tokenizer
+from pipeline.engines.pocket.text import TextRules, open_chat_tokenizer
+from pipeline.engines.tokens import open_tokenizer
 from pipeline.errors import VoiceError
 
 if TYPE_CHECKING:
@@ -157,11 +158,7 @@ class TransformersModel:
         return lambda text: render(rules.prepare(text)), encode
 
     def identity(self, *, fetch: bool) -> str:
-        parts = []
-        for source in (self.name, self._codec):
-            folder = Path(source)
-            parts += [file_digest(file) for file in sorted(folder.glob("*.*")) if file.is_file()] or [source]
-        return _digest(*parts)
+        return _digest(*hub.identity_of_folder(self.name), *hub.identity_of_folder(self._codec))
 
     def load(self, *, fetch: bool, with_encoder: bool = False) -> Checkpoint:
         folder, codec = self._folder(fetch=fetch), hub.locate_folder(self._codec, fetch=fetch)

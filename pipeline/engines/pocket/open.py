@@ -6,6 +6,7 @@ import torch
 
 from pipeline.engines import hub
 from pipeline.engines.base import Hardware, Request, num_cores
+from pipeline.engines.device import choose_device, choose_dtype
 from pipeline.engines.pocket import Options, missing_model, model_source, state_source
 from pipeline.engines.pocket.backbone import Backbone, Prefix
 from pipeline.engines.pocket.engine import PocketEngine, Shape
@@ -59,26 +60,6 @@ def shape_for(device: torch.device, dtype: torch.dtype, hardware: Hardware) -> S
     torch.set_num_threads(1)
     num_codec_threads = max(0, min(num_threads, 4) - 1)
     return Shape(num_slots, dtype, device, num_codec_threads, reads_alone=dtype != torch.float32)
-
-
-def choose_device(name: str) -> torch.device:
-    """`cpu`, `cuda` or `mps`; `auto` is the best of them that is here."""
-    here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if name == "auto":
-        return torch.device("cuda" if here["cuda"] else "cpu")  # mps has not been measured against the CPU yet
-    if not here[name]:
-        raise VoiceError(f"There is no {name} device here (or this torch can't use it): choose --device cpu or auto.")
-    return torch.device(name)
-
-
-def choose_dtype(name: str, device: torch.device) -> torch.dtype:
-    """`float32` or `bfloat16`; `auto` is the latter where the device multiplies it faster."""
-    if name != "auto":
-        return torch.float32 if name == "float32" else torch.bfloat16
-    if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    is_fast = device.type == "cpu" and (torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported())
-    return torch.bfloat16 if is_fast else torch.float32
 
 
 class _Voices:

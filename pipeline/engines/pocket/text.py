@@ -6,17 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pipeline.errors import VoiceError
+from pipeline.engines.tokens import Encode
 
 _FINAL = ".!?…"
 _WEAK = ",;:-–—"
 _CLOSERS = "\"'”’)]»"
 _SHORT_WORDS = 5
 """A text of fewer words gets spaces before it, where a model was trained so."""
-
-Encode = Callable[[str], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +53,6 @@ def _with_final_mark(text: str) -> str:
     if core[-1] in _WEAK:
         return core.rstrip(_WEAK + " ") + "." + text[len(core) :].strip()
     return text + "."
-
-
-def open_tokenizer(path: Path, kind: Literal["tokenizers", "sentencepiece"]) -> Encode:
-    """From text to token ids, by one of the two libraries that Kyutai's tokenizers are made for."""
-    try:
-        if kind == "tokenizers":
-            from tokenizers import Tokenizer
-
-            tokenizer = Tokenizer.from_file(str(path))
-            return lambda text: list(tokenizer.encode(text).ids)
-        from sentencepiece import SentencePieceProcessor
-
-        processor = SentencePieceProcessor(str(path))
-        return lambda text: list(processor.encode(text, out_type=int))
-    except Exception as error:  # noqa: BLE001 - both libraries raise bare exceptions of many types
-        raise VoiceError(f"{path} isn't a tokenizer that {kind} reads ({error}): fetch the model again.") from None
 
 
 def open_chat_tokenizer(folder: Path) -> tuple[Callable[[str], str], Encode]:
