@@ -37,7 +37,7 @@ def draw_uniforms(seed: int, num_frames: int, num_codebooks: int) -> Tensor:
 
     From its seed alone, so that they are the same in any batch and on every device.
     """
-    return torch.rand(num_frames, num_codebooks, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return torch.rand(num_frames, num_codebooks, generator=torch.Generator().manual_seed(seed))
 
 
 def choose_tokens(scores: Tensor, temperature: float, top_k: int, chances: Tensor) -> Tensor:
@@ -48,9 +48,10 @@ def choose_tokens(scores: Tensor, temperature: float, top_k: int, chances: Tenso
     """
     if temperature == 0:
         return scores.argmax(1)
-    best, tokens = scores.double().topk(min(top_k, scores.shape[1]), dim=1)
-    reached = torch.softmax(best / temperature, dim=1).cumsum(1)
-    at = torch.searchsorted(reached, (chances.to(reached.device) * reached[:, -1])[:, None], right=True)
+    best, tokens = scores.topk(min(top_k, scores.shape[1]), dim=1)
+    wide = torch.float32 if scores.device.type == "mps" else torch.float64  # which Apple's has not
+    reached = torch.softmax(best.to(wide) / temperature, dim=1).cumsum(1)
+    at = torch.searchsorted(reached, (chances.to(reached) * reached[:, -1])[:, None], right=True)
     return tokens.gather(1, at.clamp(max=tokens.shape[1] - 1))[:, 0]
 
 

@@ -106,7 +106,7 @@ class RankBoost:
 
     def __init__(self, num_slots: int, eos_id: int, device: torch.device) -> None:
         self._eos_id = eos_id
-        self._rules = torch.zeros(num_slots, 5, dtype=torch.float64, device=device)
+        self._rules = torch.zeros(num_slots, 5, device=device)
         self._dips = torch.zeros(num_slots, dtype=torch.long, device=device)
         self._has_ended = torch.zeros(num_slots, dtype=torch.bool, device=device)
         self._is_over = torch.ones_like(self._has_ended)
@@ -121,7 +121,7 @@ class RankBoost:
 
     def begin(self, slot: int, rule: BoostRule) -> None:
         numbers = rule.trigger_rank, rule.trigger_steps, rule.earliest_step, rule.scale, rule.budget
-        self._rules[slot] = torch.tensor(numbers, dtype=torch.float64)
+        self._rules[slot] = torch.tensor(numbers)
         for column in (self.num_steps, self._dips, self._has_ended, self._is_over):
             column[slot] = 0
         self.armed_at[slot] = -1

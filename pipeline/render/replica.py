@@ -159,7 +159,9 @@ class Replica:
         self._measured_at = now
         before = self._occupancy
         self._occupancy = Occupancy(
-            before.filled + seconds * len(self._rows), before.offered + seconds * self._num_slots
+            # Rows whose slot is another's already may still be in the codec.
+            before.filled + seconds * min(len(self._rows), self._num_slots),
+            before.offered + seconds * self._num_slots,
         )
 
     def _answer(self, outcome: RawTake | Failed, row: _Row) -> None:

@@ -42,6 +42,8 @@ def make_checkpoint(folder: Path, seed: int = 0) -> Path:
     for name, buffer in model.codec_model.named_buffers():
         if name.endswith("embed_sum"):  # all zeros as they are made: every code would sound the same
             buffer.normal_()
+    for weights in model.codec_model.decoder.decoder_seanet.layers[-1].parameters():
+        weights.data *= 0.1  # else it clips
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
