@@ -63,6 +63,8 @@ def test_a_voice_without_it_is_refused_before_any_work(command, small_book, tmp_
         "defaults: {voice: tone, trace_eos: yes}\nbooks:\n- source: small.txt\n- {source: other.txt, voice: joe}\n"
     )
     (tmp_path / "other.txt").write_text("Nobody saw it.")
+    ran = command(job, "--trace-eos")
+    assert (ran.code, "--trace-eos goes into the manifest" in ran.err) == (2, True)
     ran = command(job)
     assert (ran.code, "`trace_eos` of " + str(tmp_path / "other.txt") in ran.err) == (2, True)
     assert not (tmp_path / "book").exists()
