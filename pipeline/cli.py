@@ -115,6 +115,7 @@ def _book_options(command: Callable[..., Any]) -> Callable[..., Any]:
     type=click.Choice(["auto", "cpu", "cuda", "mps"]),
     help="Of the model; cuda and mps have yet to be tried (Pocket).",
 )
+@click.option("--trace-eos", is_flag=True, default=None, help="Write each take's end-of-speech trace beside it.")
 @_run_options
 @click.version_option(__version__, prog_name="render-book")
 def render(book: Path, output: Path | None, formats: str | None, **options: Any) -> None:

@@ -75,6 +75,7 @@ def read_job(folder: Path) -> BookJob:
         keep=tuple(saved.get("keep", ())),
         drop=tuple(saved.get("drop", ())),
         as_book=saved.get("as_book", False),
+        trace_eos=saved.get("trace_eos", False),
     )
 
 

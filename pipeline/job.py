@@ -34,6 +34,8 @@ class BookJob:
     drop: tuple[str, ...] = ()
     as_book: bool = False
     """Whether a folder of manuscripts is one book."""
+    trace_eos: bool = False
+    """Whether each take that is rendered and accepted gets its end-of-speech trace beside it."""
     seed: int = 0
     priority: int = 0
     """Books of a higher one are rendered first; among equals, in the job's order."""

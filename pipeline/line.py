@@ -244,6 +244,7 @@ def _open_backlog(plan: Plan, store: Store, frontend: Frontend) -> Backlog:
             plan.sampling,
             profile.engine(plan.voice.engine).longest_first_within,
             plan.voice,
+            plan.job.trace_eos,
         ),
         profile.master.level_from_chunks,
     )

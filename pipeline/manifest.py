@@ -216,6 +216,7 @@ class Defaults(Strict):
     drop: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
     notes: Notes = "skip"
     formats: Annotated[tuple[str, ...] | None, BeforeValidator(_formats)] = None
+    trace_eos: bool = False
     seed: int = Field(default=0, ge=0)
     priority: int = 0
 

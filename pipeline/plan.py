@@ -77,6 +77,7 @@ def make_plan(job: BookJob) -> Plan:
         if not key.startswith(f"engines.{voice.engine}."):
             flag = key.rpartition(".")[2].replace("_", "-")
             raise UsageError(f"--{flag} doesn't apply to the voice {voice.name} ({voice.engine}): leave it out.")
+    check_trace(job, voice, profile)
     frontend = registry.open_frontend(voice)
     sampling = profile.engine(voice.engine).sampling()
     # What the manuscript doesn't say: its file's name is its title, and the voice reads its own language.
@@ -113,6 +114,15 @@ def plan_books(books: Sequence[BookJob]) -> Iterator[tuple[BookJob, Plan | Rende
             yield book, make_plan(book)
         except RenderBookError as error:
             yield book, error
+
+
+def check_trace(job: BookJob, voice: Voice, profile: Profile) -> None:
+    """Whether the voice's engine has the trace that a job asks for. Raises `UsageError`."""
+    if job.trace_eos and not profile.engine(voice.engine).traces_eos:
+        raise UsageError(
+            f"--trace-eos doesn't apply to the voice {voice.name} ({voice.engine}), which has no end of speech to "
+            f"trace: leave it out (in a manifest, `trace_eos` of {job.source})."
+        )
 
 
 def choose_voice(name: str, profile: Profile) -> Voice:

@@ -86,6 +86,9 @@ class EngineProfile(Strict):
     cores: ClassVar[int] = 1
     """That a replica keeps busy."""
 
+    traces_eos: ClassVar[bool] = False
+    """Whether its takes can bring an end-of-speech trace."""
+
     def wants_gpu(self) -> bool:
         return False
 
@@ -102,7 +105,7 @@ class EngineProfile(Strict):
 
 
 class ToneProfile(EngineProfile):
-    pass
+    traces_eos: ClassVar[bool] = True
 
 
 class PiperProfile(EngineProfile):
@@ -126,6 +129,7 @@ class PocketProfile(EngineProfile):
 
     longest_first_within: ClassVar[int] = 256
     cores: ClassVar[int] = 2  # one steps the batch, one decodes
+    traces_eos: ClassVar[bool] = True
 
     model: str
     codec: str
@@ -136,9 +140,15 @@ class PocketProfile(EngineProfile):
     eos_threshold: Annotated[float | None, _AUTO]
     min_frames: Annotated[Annotated[int, Field(ge=0, le=100)] | None, _AUTO]
     frames_after_eos: Annotated[Annotated[int, Field(ge=0, le=50)] | None, _AUTO]
+    eos_fall: float = Field(ge=0)
+    eos_near: float = Field(ge=0)
+    eos_near_frames: int = Field(ge=1, le=100)
+    eos_expected_share: float = Field(ge=0, le=10)
 
     def sampling(self) -> dict[str, float]:
-        names = ("temperature", "eos_threshold", "min_frames", "frames_after_eos")
+        names = ["temperature", "eos_threshold", "min_frames", "frames_after_eos"]
+        if self.eos_fall:  # off, its numbers change no key
+            names += ["eos_fall", "eos_near", "eos_near_frames", "eos_expected_share"]
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     def wants_gpu(self) -> bool:

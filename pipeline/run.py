@@ -15,7 +15,7 @@ from pipeline.engines.base import num_cores
 from pipeline.errors import OutputError, RenderBookError
 from pipeline.job import BookJob, Job
 from pipeline.line import Line, OnMessage, OnProgress
-from pipeline.plan import Plan, choose_voice, make_plan
+from pipeline.plan import Plan, check_trace, choose_voice, make_plan
 from pipeline.profile import EngineProfile, read_profile
 from pipeline.render.loop import Book, Clock, Loop
 from pipeline.render.pools import Host, LocalHost, Pools
@@ -83,10 +83,12 @@ def _choose_staff(job: Job, only: Plan | None) -> Staff:
     for book in job.books:
         profile = read_profile(book.config, book.settings)
         voice = choose_voice(book.voice, profile)
+        # Of every book, before any work: nobody is there at night.
+        check_trace(book, voice, profile)
         engines.setdefault(voice.engine, profile.engine(voice.engine))
         if voice.digest not in checked:
             checked.add(voice.digest)
-            registry.check_model(voice)  # of every book, before any work: nobody is there at night
+            registry.check_model(voice)
     num_chunks = len(only.job.redo) or len(only.script.chunks) if only else math.inf
     return choose_staff(job, engines, num_chunks)
 

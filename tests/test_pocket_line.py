@@ -156,6 +156,40 @@ def test_more_frames_after_the_end_of_speech_make_longer_takes(command: Command,
     assert [longer - shorter for shorter, longer in zip(*lengths, strict=True)] == [9 * FRAME] * len(lengths[0])
 
 
+def test_a_trace_lies_beside_each_take_and_a_plain_render_leaves_none(command: Command, tmp_path, voice):
+    book = tmp_path / "book.txt"
+    book.write_text("\n\n".join(TEXTS))
+    for name, flags in (("plain", ()), ("traced", ("--trace-eos",))):
+        assert command(book, "--voice", voice, "--dtype", "float32", "--output", name, *flags).code == 0
+    takes = {path.name: path for path in (tmp_path / "traced" / "takes").rglob("*.flac")}
+    assert set(takes) == {path.name for path in (tmp_path / "plain" / "takes").rglob("*.flac")}, "keys and attempts"
+    assert digests(tmp_path / "plain") == digests(tmp_path / "traced")
+    assert not [*(tmp_path / "plain").rglob("*.eos.json")]
+    with closing(sqlite3.connect(tmp_path / "traced" / "ledger.sqlite")) as db:
+        rows = db.execute("SELECT key, attempt, num_frames FROM takes WHERE num_frames > 0").fetchall()
+    traces = {path.name: json.loads(path.read_text()) for path in (tmp_path / "traced").rglob("*.eos.json")}
+    assert set(traces) == {f"{key}.{attempt}.eos.json" for key, attempt, _ in rows}, "what was put together has none"
+    assert len(traces) > 4
+    for key, attempt, num_frames in rows:
+        trace = traces[f"{key}.{attempt}.eos.json"]
+        assert min(trace["end"] + 1 + trace["tail_frames"], trace["budget"]) == num_frames == len(trace["values"])
+        assert trace["values"][trace["end"]] > trace["threshold"]
+        assert not any(value > trace["threshold"] for value in trace["values"][trace["min_frames"] : trace["end"]])
+
+
+def test_numbers_of_a_threshold_that_does_not_fall_change_nothing(command: Command, tmp_path, small_book, voice):
+    def num_rendered(profile: str) -> int:
+        (tmp_path / "my.yaml").write_text(f"engines: {{pocket: {profile}}}\n")
+        ran = command(small_book, "--voice", voice, "--config", "my.yaml", "--output", "book")
+        assert ran.code == 0, ran.err
+        return int(report_of(Path("book"))["num_rendered"])
+
+    first = num_rendered("{dtype: float32}")
+    assert first > 0
+    assert num_rendered("{dtype: float32, eos_fall: 0, eos_near: 5, eos_near_frames: 9, eos_expected_share: 2}") == 0
+    assert num_rendered("{dtype: float32, eos_fall: 0.5, eos_near: 5}") >= first
+
+
 def test_redo_keeps_the_flags_of_the_run(command: Command, small_book, tmp_path, voice):
     assert command(small_book, "--voice", voice, "--dtype", "float32", "--output", "book").code == 0
     script = json.loads((tmp_path / "book" / "script.json").read_text())

@@ -39,7 +39,7 @@ class Request:
     """One chunk, asked of an engine. `seed` is a function of key and attempt alone.
 
     `budget` is the most frames it may take; `voice` None for the one that the engine was opened with; `continues` the
-    keys of takes it continues from (none yet).
+    keys of takes it continues from (none yet). `wants_trace`: whether its take should bring its `EosTrace`.
     """
 
     key: str
@@ -50,6 +50,7 @@ class Request:
     sampling: Mapping[str, float] = field(default_factory=dict)
     voice: Voice | None = None
     continues: tuple[str, ...] = ()
+    wants_trace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +93,39 @@ Stop = Literal["eos", "budget"]
 
 
 @dataclass(frozen=True, slots=True)
+class EosTrace:
+    """What a take's end of speech was judged by, a number for each of its frames. Nothing of it is heard.
+
+    measure: `logit`, against a threshold, or the `rank` of a token. end: the frame on which end of speech fired, from 0
+    on; None where none did. rule: the figures of the rule by their names, lengths in frames.
+    """
+
+    measure: Literal["logit", "rank"]
+    frames_per_second: float
+    values: tuple[float, ...]
+    end: int | None
+    rule: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON: values as short as float32 allows, and None for those that are no finite numbers."""
+        values = [float(str(np.float32(value))) if np.isfinite(value) else None for value in self.values]
+        measured = {"measure": self.measure, "frames_per_second": self.frames_per_second}
+        return {**measured, **self.rule, "end": self.end, "values": values}
+
+
+@dataclass(frozen=True, slots=True)
 class RawTake:
-    """What an engine made of a request: unjudged, untrimmed. `stop` says what ended it."""
+    """What an engine made of a request: unjudged, untrimmed. `stop` says what ended it.
+
+    `trace` only of an engine that has one, and where the request wants it.
+    """
 
     key: str
     attempt: int
     stop: Stop
     samples: Samples
     num_frames: int
+    trace: EosTrace | None = None
 
 
 FailureKind = Literal["crash", "exception", "out of memory", "lost"]

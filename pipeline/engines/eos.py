@@ -25,6 +25,12 @@ class StopRule:
     tail_frames: int
     budget: int
     """The most frames; a row that gets there without an end of speech has missed it."""
+    fall: float = 0.0
+    """What the threshold falls by on each frame after `near_frames` in a row, none before `earliest_frame`, whose
+    logits were above the threshold less `near`; 0 is never."""
+    near: float = 0.0
+    near_frames: int = 1
+    earliest_frame: int = 0
 
 
 def tail_frames(text: str) -> int:
@@ -33,16 +39,19 @@ def tail_frames(text: str) -> int:
 
 
 class EndOfSpeech:
-    """End of speech by one logit a frame: the state of all slots' rows, on the model's device.
-
-    Nothing is read back to make a step.
-    """
+    """End of speech by one logit a frame, of all slots' rows, on the model's device: no step reads anything back."""
 
     def __init__(self, num_slots: int, device: torch.device) -> None:
         self._threshold = torch.zeros(num_slots, device=device)
         self._min_frames = torch.zeros(num_slots, dtype=torch.long, device=device)
         self._tail = torch.zeros_like(self._min_frames)
-        self._has_fired = torch.zeros(num_slots, dtype=torch.bool, device=device)
+        self._may_fall = False
+        self._falls = torch.zeros(num_slots, 4, device=device)
+        self._num_near = torch.zeros_like(self._min_frames)
+        self.falls_from = torch.full_like(self._min_frames, -1)
+        """The frame from which on a row's threshold falls, or -1."""
+        self.fired_at = torch.full_like(self._min_frames, -1)
+        """The frame of its end of speech, or -1."""
         self.num_frames = torch.zeros_like(self._min_frames)
         """How many frames each row has."""
         self.end = torch.zeros_like(self._min_frames)
@@ -52,27 +61,43 @@ class EndOfSpeech:
         self._threshold[slot] = rule.threshold
         self._min_frames[slot] = rule.min_frames
         self._tail[slot] = rule.tail_frames
-        self._has_fired[slot] = False
+        self._may_fall |= rule.fall > 0
+        self._falls[slot] = torch.tensor((rule.fall, rule.near, rule.near_frames, rule.earliest_frame))
+        self._num_near[slot] = 0
+        self.falls_from[slot] = -1
+        self.fired_at[slot] = -1
         self.num_frames[slot] = 0
         self.end[slot] = rule.budget
 
     def update(self, rows: slice | Tensor, logits: Tensor) -> None:
         """Count the frame that these rows have just made, `logits` being those of that frame, one a row."""
-        frame = self.num_frames[rows]
-        fires = (logits > self._threshold[rows]) & (frame >= self._min_frames[rows]) & ~self._has_fired[rows]
+        frame, threshold = self.num_frames[rows], self._threshold[rows]
+        if self._may_fall:
+            threshold = self._fallen(rows, frame, threshold, logits)
+        fires = (logits > threshold) & (frame >= self._min_frames[rows]) & (self.fired_at[rows] < 0)
         fires &= frame < self.end[rows]  # frames made since, before anybody has asked, are no part of the row
-        self._has_fired[rows] |= fires
+        self.fired_at[rows] = torch.where(fires, frame, self.fired_at[rows])
         self.end[rows] = torch.where(fires, torch.minimum(self.end[rows], frame + 1 + self._tail[rows]), self.end[rows])
         self.num_frames[rows] = frame + 1
 
+    def _fallen(self, rows: slice | Tensor, frame: Tensor, threshold: Tensor, logits: Tensor) -> Tensor:
+        """The rows' thresholds on this frame: lower ones where speech has nearly ended and doesn't end."""
+        fall, near, near_frames, earliest = self._falls[rows].unbind(1)
+        is_near = (logits > threshold - near) & (frame >= earliest)
+        num_near = torch.where(is_near, self._num_near[rows] + 1, 0)
+        begins = (fall > 0) & (self.falls_from[rows] < 0) & (num_near >= near_frames)
+        falls_from = torch.where(begins, frame, self.falls_from[rows])
+        self._num_near[rows], self.falls_from[rows] = num_near, falls_from
+        return torch.where(falls_from >= 0, threshold - fall * (frame - falls_from), threshold)
+
     def state(self, num_rows: int) -> list[tuple[int, int, bool]]:
         """Of the first slots' rows: frames made, frames to make, whether speech has ended. Waits for the device."""
-        columns = torch.stack([self.num_frames[:num_rows], self.end[:num_rows], self._has_fired[:num_rows].long()], 1)
-        return [(made, end, bool(fired)) for made, end, fired in columns.tolist()]
+        columns = torch.stack([column[:num_rows] for column in (self.num_frames, self.end, self.fired_at)], 1)
+        return [(made, end, fired_at >= 0) for made, end, fired_at in columns.tolist()]
 
     def move(self, source: int, target: int) -> None:
-        columns = (self._threshold, self._min_frames, self._tail, self._has_fired, self.num_frames, self.end)
-        for column in columns:
+        columns = (self._threshold, self._min_frames, self._tail, self._falls, self._num_near)
+        for column in (*columns, self.falls_from, self.fired_at, self.num_frames, self.end):
             column[target] = column[source]
 
 

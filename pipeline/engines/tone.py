@@ -5,6 +5,8 @@
       faults:
         - {match: lighthouse, do: miss-eos, attempts: "0,1"}
 
+Its end-of-speech logit is -9, and 1 on the last frame, unless it misses its end.
+
 `do` is `miss-eos`, `clip`, `silent`, `nan`, `short`, `raise`, `hang` or `die`; without `attempts` at each one.
 """
 
@@ -19,7 +21,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from pipeline.engines.base import EngineSpec, Failed, Hardware, RawTake, Request, Samples, Stop, with_stop
+from pipeline.engines.base import EngineSpec, EosTrace, Failed, Hardware, RawTake, Request, Samples, Stop, with_stop
 from pipeline.errors import VoiceError
 from pipeline.script.script import Boundary
 from pipeline.strict_yaml import Strict
@@ -127,7 +129,14 @@ class ToneEngine:
             samples[:] = 0.0
         if "nan" in deeds:
             samples[len(samples) // 2] = np.nan
-        return RawTake(request.key, request.attempt, stop, samples, num_frames)
+        trace = _trace(num_frames, stop, request.budget) if request.wants_trace else None
+        return RawTake(request.key, request.attempt, stop, samples, num_frames, trace)
+
+
+def _trace(num_frames: int, stop: Stop, budget: int) -> EosTrace:
+    last, end = (1.0, num_frames - 1) if stop == "eos" else (-9.0, None)
+    rule = {"threshold": 0.0, "tail_frames": 0, "budget": budget, "expected": budget // 2}
+    return EosTrace("logit", SAMPLE_RATE / FRAME, (-9.0,) * (num_frames - 1) + (last,), end, rule)
 
 
 def _sine(request: Request, num_frames: int) -> Samples:

@@ -30,6 +30,7 @@ class RenderRules:
     longest_first_within: int = 0
     voice: Voice | None = None
     """Who reads, where replicas of its model have several voices."""
+    wants_trace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +209,7 @@ class Backlog:
             budget=self._frontend.budget(item.chunk.prepared),
             sampling=self._rules.sampling,
             voice=self._rules.voice,
+            wants_trace=self._rules.wants_trace,
         )
 
     def _note(self, item: _Item, outcome: Take | Failed) -> None:

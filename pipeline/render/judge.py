@@ -49,6 +49,7 @@ def _take(raw: RawTake, pcm: Pcm, level: Level, sample_rate: int, findings: tupl
         level=level,
         findings=findings,
         flac=b"" if refused else encode_flac(pcm, sample_rate),
+        trace=None if refused else raw.trace,
     )
 
 

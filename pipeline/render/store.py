@@ -2,6 +2,7 @@
 
 output/<title>/
   takes/ab/<key>.<attempt>.flac     temp file in the same folder, fsync, rename, then the row
+  takes/ab/<key>.<attempt>.eos.json its end-of-speech trace, where the run was asked for it; no row
   chapters/001.flac                 likewise
   ledger.sqlite                     outcomes, takes, files, and what is in flight
   lock, holder.json                 who is rendering into this folder
@@ -90,8 +91,13 @@ class Store:
 
         `in_flight` are the keys and attempts that are being rendered now; None to leave what is noted of them.
         """
-        accepted = (one for one in outcomes if isinstance(one, Take) and not one.is_refused)
-        write_all({self._take_path(take.key, take.attempt): take.flac for take in accepted})
+        accepted = [one for one in outcomes if isinstance(one, Take) and not one.is_refused]
+        files = {self._take_path(take.key, take.attempt): take.flac for take in accepted}
+        for take in accepted:
+            if take.trace is not None:
+                path = self._take_path(take.key, take.attempt).with_suffix(".eos.json")
+                files[path] = json.dumps(take.trace.as_dict()).encode()
+        write_all(files)
         with self._transaction():
             for outcome in outcomes:
                 if isinstance(outcome, Take):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.engines.base import FailureKind, Stop
+from pipeline.engines.base import EosTrace, FailureKind, Stop
 
 Grade = Literal["note", "refuse"]
 
@@ -31,7 +31,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """A judged, encoded take. `flac` is the whole file; refused takes carry no bytes."""
+    """A judged, encoded take. `flac` is the whole file; refused takes carry no bytes, and no trace."""
 
     key: str
     attempt: int
@@ -42,6 +42,7 @@ class Take:
     level: Level
     findings: tuple[Finding, ...]
     flac: bytes
+    trace: EosTrace | None = None
 
     @property
     def is_refused(self) -> bool:

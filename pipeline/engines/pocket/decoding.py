@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from pipeline.engines.base import Request, Stop
+from pipeline.engines.base import EosTrace, Request, Stop
 from pipeline.engines.pocket.codec import CodecState, Decoder
 
 
@@ -23,6 +23,7 @@ class Sounding:
     samples: list[Tensor] = field(default_factory=list)
     num_frames: int = 0
     stop: Stop | None = None
+    trace: EosTrace | None = None
     windows: deque[Tensor] = field(default_factory=deque)
     is_busy: bool = False
     """Queued or being decoded: a row's windows are decoded one after another."""

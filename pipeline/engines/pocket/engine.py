@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor
 
-from pipeline.engines.base import Failed, RawTake, Request
+from pipeline.engines.base import EosTrace, Failed, RawTake, Request
 from pipeline.engines.eos import EndOfSpeech, StopRule, tail_frames
+from pipeline.engines.pocket import expected_frames
 from pipeline.engines.pocket.backbone import Backbone, KeyValues, Prefix
 from pipeline.engines.pocket.codec import Decoder
 from pipeline.engines.pocket.decoding import Decoding, Sounding
@@ -110,6 +112,7 @@ class PocketEngine:
         latent_dim = self._projection.in_dim
         self._noise = torch.zeros(self._num_rows, 0, latent_dim, device=device)
         self._latents = torch.zeros_like(self._noise)
+        self._logits: Tensor | None = None  # of end of speech, by row and frame, once a request wants its trace
         self._last = torch.zeros(self._num_rows, latent_dim, device=device)
         self._failed: list[Failed] = []
         self.counters = Counters()
@@ -124,18 +127,31 @@ class PocketEngine:
         tokens = self._encode(request.text)
         if not tokens or max(tokens) >= len(self._embedding) or request.budget < 1:
             raise ValueError(f"the model's tokenizer makes {len(tokens)} tokens of it that its weights don't know")
-        tail = asked.get("frames_after_eos", self._sampling.tail_frames)
-        rule = StopRule(
-            threshold=asked.get("eos_threshold", self._sampling.eos_threshold),
-            min_frames=int(asked.get("min_frames", self._sampling.min_frames)),
-            tail_frames=tail_frames(request.text) if tail is None else int(tail),
-            budget=request.budget,
-        )
+        rule = self._rule(request, self._expected(tokens))
         generator = torch.Generator().manual_seed(request.seed)
         noise = torch.randn(request.budget, self._latents.shape[-1], generator=generator)
         noise *= asked.get("temperature", self._sampling.temperature) ** 0.5
         prefix = self._prefix_of(request, self.backbone)
         self._table.push(_Row(request, tokens, prefix, rule, noise, Sounding(request)))
+
+    def _expected(self, tokens: Sequence[int]) -> int:
+        return expected_frames(len(tokens), self._geometry.frame_rate)
+
+    def _rule(self, request: Request, expected: int) -> StopRule:
+        """When a request's row ends: as it is asked for, else as the model is used to."""
+        asked, usual = request.sampling, self._sampling
+        tail = asked.get("frames_after_eos", usual.tail_frames)
+        min_frames = int(asked.get("min_frames", usual.min_frames))
+        return StopRule(
+            threshold=asked.get("eos_threshold", usual.eos_threshold),
+            min_frames=min_frames,
+            tail_frames=tail_frames(request.text) if tail is None else int(tail),
+            budget=request.budget,
+            fall=asked.get("eos_fall", 0.0),
+            near=asked.get("eos_near", 0.0),
+            near_frames=int(asked.get("eos_near_frames", 1)),
+            earliest_frame=max(math.ceil(asked.get("eos_expected_share", 1.0) * expected), min_frames),
+        )
 
     @torch.inference_mode()
     def step(self) -> list[RawTake | Failed]:
@@ -201,6 +217,8 @@ class PocketEngine:
         latents, logits = self._heads(hidden, self._noise[at, frames])
         self._latents[at, frames] = latents
         self._last[rows] = latents
+        if self._logits is not None:
+            self._logits[at, frames] = logits
         self._stops.update(rows, logits)
 
     def _masks(self, num_rows: int) -> dict[Prefix, Tensor | None]:
@@ -235,8 +253,16 @@ class PocketEngine:
                 self._decoding.push(row.sounding, self._latents[slot, window].clone())
                 row.num_queued = window.stop
             if is_ended:
+                if row.request.wants_trace:
+                    row.sounding.trace = self._trace(slot, row, done)
                 self._leave(slot)
                 self._decoding.finish(row.sounding, "eos" if has_fired else "budget")
+
+    def _trace(self, slot: int, row: _Row, num_frames: int) -> EosTrace:
+        assert self._logits is not None
+        values, fired_at = self._logits[slot, :num_frames].tolist(), int(self._stops.fired_at[slot])
+        rule = asdict(row.rule) | {"expected": self._expected(row.tokens)}
+        return EosTrace("logit", self._geometry.frame_rate, tuple(values), fired_at if fired_at >= 0 else None, rule)
 
     def _leave(self, slot: int) -> None:
         self._table.leave(slot)
@@ -263,6 +289,8 @@ class PocketEngine:
             self._stops.move(source, target)
             for column in (self._positions, self._is_live, self._noise, self._latents, self._last):
                 column[target] = column[source]
+            if self._logits is not None:
+                self._logits[target] = self._logits[source]
             self._is_live[source] = 0
             self._positions[source] = 0
 
@@ -276,10 +304,14 @@ class PocketEngine:
             padding = (0, 0, 0, frames - self._noise.shape[1])
             self._noise = torch.nn.functional.pad(self._noise, padding)
             self._latents = torch.nn.functional.pad(self._latents, padding)
+        if self._logits is None and any(row.request.wants_trace for row in rows):
+            self._logits = self._noise.new_zeros(self._num_rows, 0)
+        if self._logits is not None:
+            self._logits = torch.nn.functional.pad(self._logits, (0, self._noise.shape[1] - self._logits.shape[1]))
 
     def _take(self, row: Sounding) -> RawTake:
         samples = torch.cat(row.samples).cpu()
         fade = torch.linspace(0, 1, int(_FADE_IN_SECONDS * self._geometry.codec.sample_rate))[: len(samples)]
         samples[: len(fade)] *= fade
         assert row.stop is not None
-        return RawTake(row.request.key, row.request.attempt, row.stop, samples.numpy(), row.num_frames)
+        return RawTake(row.request.key, row.request.attempt, row.stop, samples.numpy(), row.num_frames, row.trace)

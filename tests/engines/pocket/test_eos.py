@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -174,3 +175,58 @@ def test_speech_that_ends_with_its_budget_has_ended_and_one_frame_later_it_has_n
         for budget, stop in ((until_end, "eos"), (until_end - 1, "budget")):
             take: RawTake = speak(engine, [dataclasses.replace(request, budget=budget)])[request.key]
             assert (take.num_frames, take.stop) == (budget, stop)
+
+
+def test_a_trace_says_when_and_why_a_row_ended_and_changes_nothing(voice: Voice) -> None:
+    """Also of rows that move to other slots, beside rows that want none: a rule, read off the values, ends there."""
+    requests = requests_of(voice, TEXTS * 2, temperature=0.5)
+    # In the last slot, until it is the only row: it then moves to the first.
+    requests[3] = dataclasses.replace(requests[3], sampling={"temperature": 0.0, "eos_threshold": 1e9}, budget=150)
+    wanted = [dataclasses.replace(request, wants_trace=request.key != "4") for request in requests]
+    usual, takes = (speak(open_engine(voice, num_slots=4), asked) for asked in (requests, wanted))
+    for key, take in takes.items():
+        assert take.samples.tobytes() == usual[key].samples.tobytes()
+        assert usual[key].trace is None
+        if key == "4":
+            assert take.trace is None
+            continue
+        assert take.trace is not None
+        rule = {name: take.trace.rule[name] for name in ("threshold", "min_frames", "tail_frames", "budget")}
+        assert len(take.trace.values) == take.num_frames
+        assert naive_end(StopRule(**rule), list(take.trace.values)) == (take.num_frames, take.stop == "eos")
+        if take.trace.end is None:
+            assert (take.stop, key) == ("budget", "3")
+            assert 0.0 not in take.trace.values
+        else:
+            assert min(take.trace.end + 1 + rule["tail_frames"], rule["budget"]) == take.num_frames
+            assert take.trace.values[take.trace.end] > rule["threshold"]
+
+
+def test_a_row_whose_threshold_falls_ends_before_its_budget_and_its_neighbours_as_ever(
+    voice: Voice, requests: list[Request]
+) -> None:
+    """At the frame that the logits of a row without an end give by hand."""
+    endless = dataclasses.replace(
+        requests[1], key="endless", sampling={"temperature": 0.0, "eos_threshold": 1e9}, budget=70, wants_trace=True
+    )
+    expected = speak(open_engine(voice, num_slots=4), [*requests, endless])
+    trace = expected["endless"].trace
+    assert trace is not None
+    assert (trace.end, trace.rule["expected"]) == (None, round(trace.rule["expected"]))
+    threshold = max(trace.values) + 0.5
+    earliest = math.ceil(0.8 * trace.rule["expected"])
+    assert earliest > 6
+    falls_from = earliest + 3 - 1  # near enough, all of them are near
+    fired_at = next(f for f in range(falls_from, 70) if trace.values[f] > threshold - 0.25 * (f - falls_from))
+    assert falls_from < fired_at < 60
+    falling = {
+        "temperature": 0.0, "eos_threshold": threshold, "frames_after_eos": 2,
+        "eos_fall": 0.25, "eos_near": 1e6, "eos_near_frames": 3, "eos_expected_share": 0.8,
+    }  # fmt: skip
+    takes = speak(open_engine(voice, num_slots=4), [*requests, dataclasses.replace(endless, sampling=falling)])
+    ended = takes.pop("endless")
+    assert ended.trace is not None
+    assert (ended.stop, ended.trace.end, ended.num_frames) == ("eos", fired_at, fired_at + 3)
+    assert abs(ended.samples - expected["endless"].samples[: len(ended.samples)]).max() < 1e-5
+    for key, take in takes.items():
+        assert take.samples.tobytes() == expected[key].samples.tobytes()
