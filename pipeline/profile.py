@@ -169,6 +169,7 @@ class CodecProfile(EngineProfile):
 
     longest_first_within: ClassVar[int] = 256
     cores: ClassVar[int] = 2
+    traces_eos: ClassVar[bool] = True
 
     model: str
     dtype: Literal["auto", "float32", "bfloat16"]

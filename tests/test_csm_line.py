@@ -1,4 +1,4 @@
-"""CSM at the level of its user: the example book from EPUB to m4b, and speech that never ends, with a tiny checkpoint."""
+"""CSM at the level of its user, with a tiny checkpoint: the example book to an m4b, and speech that never ends."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import soundfile
 
 from tests.conftest import ROOT, digests, render_book_command, report_of
 from tests.engines.csm.checkpoints import make_checkpoint
@@ -44,6 +45,21 @@ def test_rows_beside_each_other_make_the_same_bytes_as_rows_alone(command, tmp_p
         ran = command(small_book, "--voice", voice, "--workers", 1, "--config", config, "--output", slots)
         assert ran.code == 0, ran.err
     assert digests(tmp_path / "1") == digests(tmp_path / "5") != {}
+
+
+def test_a_trace_of_ranks_lies_beside_each_take(command, tmp_path, voice, small_book):
+    ran = command(small_book, "--voice", voice, "--workers", 1, "--trace-eos", "--output", "book")
+    assert ran.code == 0, ran.err
+    takes = sorted((tmp_path / "book" / "takes").rglob("*.flac"))
+    assert takes
+    for take in takes:
+        trace = json.loads(take.with_suffix(".eos.json").read_text())
+        seconds = soundfile.info(take).duration
+        assert (trace["measure"], trace["end"]) == ("rank", round(seconds * trace["frames_per_second"]))
+        assert len(trace["values"]) == trace["end"] + 1
+        assert trace["earliest_step"] <= trace["armed_at"] - trace["trigger_steps"] + 1
+        dips = trace["values"][int(trace["armed_at"]) - 2 : int(trace["armed_at"]) + 1]
+        assert max(dips) < trace["trigger_rank"]
 
 
 def test_speech_that_never_ends_is_refused_and_listed(command, tmp_path, voice, small_book):

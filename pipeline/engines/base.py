@@ -96,8 +96,9 @@ Stop = Literal["eos", "budget"]
 class EosTrace:
     """What a take's end of speech was judged by, a number for each of its frames. Nothing of it is heard.
 
-    measure: `logit`, against a threshold, or the `rank` of a token. end: the frame on which end of speech fired, from 0
-    on; None where none did. rule: the figures of the rule by their names, lengths in frames.
+    measure: `logit`, against a threshold, or the `rank` of a token; of ranks there is one more where speech ended, for
+    the step that made no frame. end: the frame on which end of speech fired, from 0 on; None where none did. rule: the
+    figures of the rule by their names, lengths in frames.
     """
 
     measure: Literal["logit", "rank"]

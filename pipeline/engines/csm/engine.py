@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pipeline.engines.base import Failed, RawTake, Request, Stop
+from pipeline.engines.base import EosTrace, Failed, RawTake, Request, Stop
 from pipeline.engines.codec_tokens import boost_rule, choose_each, draw_uniforms
 from pipeline.engines.csm.model import CsmModel, Past
 from pipeline.engines.eos import BoostRule, RankBoost
@@ -27,6 +27,8 @@ class _Row:
     chances: Tensor
     slot: int
     codes: list[Tensor] = field(default_factory=list)
+    ranks: list[Tensor] = field(default_factory=list)
+    """Of end of speech on each step, where they are wanted."""
 
 
 class CsmEngine:
@@ -77,6 +79,8 @@ class CsmEngine:
         staying: list[int] = []
         for number, (_, is_over, has_ended) in enumerate(self._boost.state(slots)):
             row = self._rows[number]
+            if row.request.wants_trace:
+                row.ranks.append(self._boost.ranks[row.slot].clone())
             if not is_sound[number]:
                 message = "the model made a state that is no number; fetch its weights again, or try dtype: float32"
                 done.append(Failed(row.request.key, row.request.attempt, "exception", message))
@@ -124,4 +128,11 @@ class CsmEngine:
 
     def _take(self, row: _Row, stop: Stop) -> RawTake:
         samples = self._model.decode(torch.stack(row.codes)).numpy() if row.codes else np.zeros(0, np.float32)
-        return RawTake(row.request.key, row.request.attempt, stop, samples, len(row.codes))
+        trace = self._trace(row, stop) if row.request.wants_trace else None
+        return RawTake(row.request.key, row.request.attempt, stop, samples, len(row.codes), trace)
+
+    def _trace(self, row: _Row, stop: Stop) -> EosTrace:
+        armed_at = float(self._boost.armed_at[row.slot])
+        ranks = tuple(torch.stack(row.ranks).tolist())
+        end = len(ranks) - 1 if stop == "eos" else None
+        return EosTrace("rank", self._model.frames_per_second, ranks, end, asdict(row.rule) | {"armed_at": armed_at})

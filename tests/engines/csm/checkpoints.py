@@ -27,8 +27,10 @@ def make_checkpoint(folder: Path, seed: int = 0) -> Path:
         vector_quantization_hidden_dimension=8, upsample_groups=16, num_hidden_layers=1, intermediate_size=32,
         num_attention_heads=2, num_key_value_heads=2, head_dim=8, sliding_window=16,
     )  # fmt: skip
-    shape = {"intermediate_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "num_codebooks": NUM_CODEBOOKS,
-             "vocab_size": CODEBOOK_SIZE + 3, "initializer_range": 0.3}  # fmt: skip
+    shape = {
+        "intermediate_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3,
+        "num_codebooks": NUM_CODEBOOKS, "vocab_size": CODEBOOK_SIZE + 3,
+    }  # fmt: skip
     config = CsmConfig(
         **shape, hidden_size=32, num_hidden_layers=2, text_vocab_size=len(tokenizer), max_position_embeddings=512,
         pad_token_id=ids["<|pad|>"], bos_token_id=ids["<|begin_of_text|>"], audio_token_id=ids["<|AUDIO|>"],
