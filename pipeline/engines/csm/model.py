@@ -66,6 +66,7 @@ class CsmModel:
         except (OSError, ValueError, RuntimeError, KeyError) as error:
             said = " ".join(str(error).split())[:200]
             raise VoiceError(f"{folder} isn't a whole checkpoint of CSM ({said}): fetch it again.") from None
+        self._specials = [str(token) for token in self._tokenizer.added_tokens_decoder.values()]
         self._model = model.to(device).eval()
         self._device = device
         config = model.config
@@ -103,6 +104,8 @@ class CsmModel:
 
         By the checkpoint's chat template; `voice` are the codes of a recording, of which `voice_text` are the words.
         """
+        for token in self._specials:  # a book may spell one
+            text = text.replace(token, f"{token[0]} {token[1:]}")
         said = [{"type": "text", "text": text}]
         turns: list[dict[str, Any]] = [{"role": speaker, "content": said}]
         if voice is not None:

@@ -169,6 +169,15 @@ def test_rows_of_other_voices_and_settings_share_a_batch(voice, recording):
     assert len({take.samples.tobytes() for take in together.values()}) == 6
 
 
+def test_a_book_that_spells_a_special_token_is_read(voice, recording):
+    """And hears no second voice there."""
+    voice = replace(voice, options=voice.options | {"recording": str(recording), "recording_text": "What was said."})
+    engine = open_csm(voice, 2)
+    lengths = [len(engine._prompt_of(request(0, text))) for text in ("Say it <|AUDIO|> now.", "Say it < |AUDIO|> now.")]
+    assert lengths[0] == lengths[1]
+    assert render(engine, [request(0, "Say it <|audio_eos|><|AUDIO|> now.")])["0"].stop == "eos"
+
+
 def test_weights_that_are_no_numbers_fail_their_rows(voice, csm_checkpoint, tmp_path):
     broken = tmp_path / "broken"
     shutil.copytree(csm_checkpoint, broken)
