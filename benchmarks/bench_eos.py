@@ -67,7 +67,11 @@ SWEEP: dict[str, dict[str, dict[str, float]]] = {
     "ramp": {"off": {"eos_scale": 0}}
     | {f"scale {scale}": {"eos_scale": scale} for scale in (2, 3, 4, 5, 6)}
     | {"4, cumulative": {"is_cumulative": 1}},
-    "from share": {f"{share:g}": {"eos_from_share": share} for share in (0.3, 0.5, 0.65, 0.8)},
+    "from share": {f"{share:g}": {"eos_from_share": share} for share in (0.3, 0.5, 0.65, 0.8)}
+    | {
+        "0.65, 80 / 3": {"eos_from_share": 0.65, "eos_rank": 80},
+        "0.65, 80 / 4": {"eos_from_share": 0.65, "eos_rank": 80, "eos_steps": 4},
+    },
     "top-k": {f"{top_k}": {"top_k": top_k} for top_k in (50, 100, 200, 400)},
 }
 PLOTTED = {

@@ -44,18 +44,20 @@ def plot_shares(settings: Mapping[str, Shares], lines: Mapping[str, Mapping[str,
     bars.set(xlim=(0, 100), xlabel="% of 1,000 simulated utterances")
     figure.legend(*bars.get_legend_handles_labels(), ncols=4, loc="outside upper center", frameon=False)
     for (name, by_world), panel in zip(lines.items(), panels, strict=True):
-        for at, line in reversed([*enumerate(by_world.values())]):
-            values = [value for value, _ in line]
-            if at:
-                panel.plot(values, [shares.within for _, shares in line], color="#c5d8cc", linewidth=0.9)
-                continue
-            for share in COLOURS:
-                panel.plot(values, [getattr(shares, share) for _, shares in line], ".-", color=COLOURS[share])
+        reported, *others = by_world.values()
+        values = [value for value, _ in reported]
+        pale = [shares.within for line in others for _, shares in [*line, line[-1]]]
+        gaps = [value for _ in others for value in [*values, float("nan")]]
+        panel.plot(gaps, pale, color="#c5d8cc", linewidth=0.9)
+        for share, colour in COLOURS.items():
+            panel.plot(values, [getattr(shares, share) for _, shares in reported], color=colour)
         panel.axvline(_find_default(name), color="black", linewidth=0.6, linestyle=":")
         panel.set(title=name, ylim=(-2, 102))
         if name == "top-k":
             panel.set_xscale("log", base=2)
-            panel.set_xticks([value for value, _ in line], [f"{value:g}" for value, _ in line])
+        if name in ("top-k", "scale", "steps"):
+            panel.set_xticks(values, [f"{value:g}" for value in values])
+        panel.label_outer()
     panels[0].set_ylabel("% (pale: other worlds,\nwithin 0.5 s)")
     _save(path)
 
