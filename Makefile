@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 STORY := examples/the-story.epub
 MARKED := slow or ray or speech or package or pocket
 
-.PHONY: demo test check fuzz bench bench-pocket bench-scale first-light wheel clean
+.PHONY: demo test check fuzz bench bench-pocket bench-scale bench-eos first-light wheel clean
 
 demo: $(INSTALLED) $(STORY)  ## Render the example story with the embedded voice joe
 	$(BIN)/render-book $(STORY) --voice joe
@@ -34,6 +34,10 @@ bench-pocket: $(INSTALLED)  ## Pocket TTS with random weights: ours against pock
 
 bench-scale: $(INSTALLED)  ## What one driver carries: 20,000 takes through two Ray workers, five minutes
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python benchmarks/bench_scale.py
+
+bench-eos: $(INSTALLED)  ## When simulated utterances end, by the rank boost's figures: tables and plots of docs/eos.md
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[plots]'
+	$(BIN)/python -m benchmarks.bench_eos --plots docs
 
 first-light: $(INSTALLED) $(STORY)  ## Fetch the released English weights; hold ours against both libraries, and listen
 	$(BIN)/python benchmarks/first_light.py $(STORY)
