@@ -193,7 +193,7 @@ def _speak_batch(utterances: Utterances, who: Numbers, sampling: Sampling, kind:
         chances = utterances.chances[torch.from_numpy(live), step]
         chosen = choose_tokens(lifted[:, reachable], sampling["temperature"], top_k, chances)
         rows, step = rows[~boost.count(rows, chosen == top_k)], step + 1
-    made, _, has_ended = zip(*boost.state(len(who)), strict=True)
+    made, _, has_ended = zip(*boost.state(slice(0, len(who))), strict=True)
     return Outcome(np.array(made) - np.array(has_ended), np.array(has_ended), boost.armed_at.numpy())
 
 
