@@ -14,6 +14,7 @@ _MODULES = {
     "tone": "pipeline.engines.tone",
     "piper": "pipeline.engines.piper",
     "pocket": "pipeline.engines.pocket",
+    "qwen3": "pipeline.engines.qwen3",
 }
 
 
@@ -43,6 +44,11 @@ def model_of(voice: Voice, hardware: Hardware) -> str:
 def check_model(voice: Voice) -> None:
     """Whether a voice's model is here (it is fetched, where it can be) and the right file. Raises `VoiceError`."""
     _module(voice).check_model(voice)
+
+
+def packages_of(engine: str) -> tuple[str, ...]:
+    """What an engine needs that no environment can hold beside ours: pip's requirements; empty for most."""
+    return tuple(getattr(import_module(_MODULES[engine]), "PACKAGES", ()))
 
 
 def check_engine(voice: Voice) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from pipeline import __version__
 from pipeline.engines.base import FailureKind, Request, num_sharing
 from pipeline.errors import VoiceError
+from pipeline.render.environment import explain_failure, runtime_env
 from pipeline.render.judge import JudgeRules
 from pipeline.render.pools import said
 from pipeline.render.replica import Answer, Replica, ReplicaSpec
@@ -51,6 +52,8 @@ class RayHost:
 
         self._ray = ray
         self._counted: tuple[float, list[Any]] = (0.0, [])
+        self._say = on_message
+        self._environments: set[tuple[str, ...]] = set()
 
     def num_places(self, spec: ReplicaSpec) -> int:
         if spec.num_replicas is not None:
@@ -68,13 +71,19 @@ class RayHost:
             max_restarts=0,
             max_task_retries=0,
             max_concurrency=_MAX_CALLS,
+            runtime_env=runtime_env(spec.packages) if spec.packages else None,
         )
+        if spec.packages and spec.packages not in self._environments:
+            self._environments.add(spec.packages)
+            self._say(f"Building an environment of its own for {spec.engine}, as at each start: a minute or so.")
         remote = _Remote(actor.remote(spec))
         opened: Future[int] = Future()
 
         def on_open(call: Future[tuple[int, str]]) -> None:
             error = call.exception()
-            if error is not None:
+            if isinstance(error, self._ray.exceptions.RuntimeEnvSetupError):
+                opened.set_exception(VoiceError(explain_failure(spec.engine, spec.packages, str(error))))
+            elif error is not None:
                 opened.set_exception(error)
             else:
                 num_slots, remote.node_id = call.result()
@@ -102,6 +111,8 @@ class RayHost:
 
     def explain(self, handle: _Remote, error: BaseException) -> tuple[FailureKind, str]:
         errors = self._ray.exceptions
+        if isinstance(error, VoiceError):
+            return "exception", str(error)
         if isinstance(error, errors.RayTaskError):  # by our code: once it is open, a replica raises only if it is down
             return ("crash" if handle.node_id else "exception"), said(error.cause)
         # What Ray (2.60) knows of an actor's end is in its message alone. Out of reach, though its machine is there, it
