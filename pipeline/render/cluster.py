@@ -16,7 +16,7 @@ from typing import Any
 from pipeline import __version__
 from pipeline.engines.base import FailureKind, Request, num_sharing
 from pipeline.errors import VoiceError
-from pipeline.render.environment import explain_failure, runtime_env
+from pipeline.render.environment import cluster_environment, explain_failure, own_environment
 from pipeline.render.judge import JudgeRules
 from pipeline.render.pools import said
 from pipeline.render.replica import Answer, Replica, ReplicaSpec
@@ -53,7 +53,8 @@ class RayHost:
         self._ray = ray
         self._counted: tuple[float, list[Any]] = (0.0, [])
         self._say = on_message
-        self._environments: set[tuple[str, ...]] = set()
+        self._is_own = not address
+        self._environments: dict[tuple[str, ...], dict[str, Any] | VoiceError] = {}
 
     def num_places(self, spec: ReplicaSpec) -> int:
         if spec.num_replicas is not None:
@@ -65,19 +66,20 @@ class RayHost:
         return max(1, sum(_carried(node, spec) for node in nodes))
 
     def start(self, spec: ReplicaSpec) -> tuple[_Remote, Future[int]]:
+        opened: Future[int] = Future()
+        environment = self._environment_of(spec)
+        if isinstance(environment, VoiceError):
+            opened.set_exception(environment)
+            return _Remote(None), opened
         actor = self._ray.remote(_ReplicaActor).options(
             num_cpus=spec.num_cpus,
             num_gpus=spec.num_gpus,
             max_restarts=0,
             max_task_retries=0,
             max_concurrency=_MAX_CALLS,
-            runtime_env=runtime_env(spec.packages) if spec.packages else None,
+            runtime_env=environment,
         )
-        if spec.packages and spec.packages not in self._environments:
-            self._environments.add(spec.packages)
-            self._say(f"Building an environment of its own for {spec.engine}, as at each start: a minute or so.")
         remote = _Remote(actor.remote(spec))
-        opened: Future[int] = Future()
 
         def on_open(call: Future[tuple[int, str]]) -> None:
             error = call.exception()
@@ -126,6 +128,21 @@ class RayHost:
 
     def close(self) -> None:
         self._session.close()
+
+    def _environment_of(self, spec: ReplicaSpec) -> dict[str, Any] | VoiceError:
+        """What Ray is told of it, or why it can't be built, which isn't tried again in a run."""
+        if spec.packages not in self._environments:
+            environment: dict[str, Any] | VoiceError = {}
+            try:
+                if spec.packages and self._is_own:
+                    environment = own_environment(spec.engine, spec.packages, self._say)
+                elif spec.packages:
+                    self._say(f"The cluster builds the environment of the engine {spec.engine}, if it has none yet.")
+                    environment = cluster_environment(spec.packages)
+            except VoiceError as error:
+                environment = error
+            self._environments[spec.packages] = environment
+        return self._environments[spec.packages]
 
     def _is_gone(self, node_id: str) -> bool:
         """Whether the machine of an actor that can't be reached is gone too; Ray itself takes 15 s to say so."""

@@ -51,7 +51,6 @@ def open_session(address: str, num_cpus: float, num_gpus: float, on_message: Cal
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # else stdout is told of deaths, with the logs of raylets
     os.environ.setdefault("RAY_max_direct_call_object_size", str(_MOST_INLINE))
-    os.environ.setdefault("RUNTIME_ENV_RETRY_TIMES", "1")  # an environment that can't be built is not built thrice
     import ray  # noqa: F401 - it reads these, and sets its logger's level
 
     logging.getLogger("ray").setLevel(logging.ERROR)  # its warnings (tokens, /dev/shm) are for those who run clusters

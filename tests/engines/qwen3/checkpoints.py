@@ -16,6 +16,9 @@ CODES, GROUPS = 64, 4
 EOS = 70
 """Above the codes, as in the released checkpoints; the last 1024 tokens but this one are suppressed."""
 
+LEVEL = 0.1
+"""Of its sound, root mean square."""
+
 SPEAKER = {
     "enc_dim": 32, "enc_channels": [16, 16, 16, 16, 48], "enc_attention_channels": 8, "enc_res2net_scale": 2,
     "enc_se_channels": 8,
@@ -98,9 +101,16 @@ def make_codec() -> Any:
     }  # fmt: skip
     config = Qwen3TTSTokenizerV2Config(encoder, decoder, encoder_valid_num_quantizers=GROUPS)
     codec = Qwen3TTSTokenizerV2Model(config).eval()
-    for name, buffer in [*codec.named_buffers(), *codec.named_parameters()]:
-        if "embedding_sum" in name or "embed_sum" in name:  # of the codebooks, which are made as nothing
-            buffer.data.normal_()
+    for name, weight in codec.decoder.named_parameters():  # as they are made, they make silence
+        if "embedding_sum" in name:
+            weight.data.normal_()
+        elif weight.dim() > 1:
+            weight.data.normal_(std=weight[0].numel() ** -0.5)
+    last = codec.decoder.decoder[-1].conv
+    with torch.no_grad():
+        last.weight *= 1e-4
+        last.bias.zero_()
+        last.weight *= LEVEL / codec.decoder(torch.randint(CODES, (1, GROUPS, 20))).std()
     return codec
 
 

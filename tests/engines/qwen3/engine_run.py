@@ -37,7 +37,9 @@ GREEDY = {"temperature": 0.0, "inner_temperature": 0.0, "eos_scale": 0.0}
 
 
 def voice_of(model: Path, **options: Any) -> Voice:
-    return Voice("tiny", "qwen3", "d", "en", "CC0-1.0", "", {"model": str(model), "dtype": "float32", **options}, model.parent)
+    return Voice(
+        "tiny", "qwen3", "d", "en", "CC0-1.0", "", {"model": str(model), "dtype": "float32", **options}, model.parent
+    )
 
 
 def open_engine(voice: Voice, num_slots: int = 16) -> Qwen3Engine:
