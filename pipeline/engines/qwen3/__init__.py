@@ -158,6 +158,8 @@ def choose_language(voice: Voice, options: Options, checkpoint: Checkpoint) -> s
 
 def _identity(folder: Path, source: str) -> str:
     """A digest of a folder's files; of a hub repository its pinned name will do."""
-    files = sorted(file for pattern in ("*.*", "speech_tokenizer/*.*") for file in folder.glob(pattern))
-    parts = [f"{file.relative_to(folder)} {file_digest(file)}" for file in files] if Path(source).is_dir() else [source]
+    if not Path(source).is_dir():
+        return hashlib.sha256(source.encode()).hexdigest()
+    files = sorted(file for file in folder.rglob("*.*") if file.suffix in (".json", ".safetensors", ".txt"))
+    parts = [f"{file.relative_to(folder)} {file_digest(file)}" for file in files]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -70,12 +70,11 @@ class _Speaker:
         """Of the recording, `[num_frames, num_codebooks]`, where the model goes on from it."""
 
     def listen(self, package: Any, recording: tuple[np.ndarray, int], text: str) -> None:
-        [self.prompt] = (
-            package._prompt_items_to_voice_clone_prompt([item])
-            for item in package.create_voice_clone_prompt(recording, text or None, x_vector_only_mode=not text)
-        )
-        self.text = text
-        self.codes = self.prompt["ref_code"][0]
+        """Without the text of the recording only the colour of its voice is taken over."""
+        items = package.create_voice_clone_prompt(recording, text or None, x_vector_only_mode=not text)
+        names = ("ref_code", "ref_spk_embedding", "x_vector_only_mode", "icl_mode")
+        self.prompt = {name: [getattr(item, name) for item in items] for name in names}
+        self.text, self.codes = text, items[0].ref_code
 
 
 class Qwen3Engine:
@@ -142,9 +141,8 @@ class Qwen3Engine:
         codes = self._generate(filled, sampling["repetition_penalty"])
         results = self._wave.results()
         self._wave = None
-        return [
-            self._take(row.request, *made) for row, made in zip(rows, zip(codes, results, strict=True), strict=False)
-        ]
+        made = zip(rows, codes, results, strict=False)  # those that fill the wave are nobody's
+        return [self._take(row.request, its_codes, result) for row, its_codes, result in made]
 
     def _generate(self, rows: list[_Row], repetition_penalty: float) -> list[Tensor]:
         """The codes of each row, `[num_frames, num_codebooks]`, by the package, in the modes that it has by default."""
