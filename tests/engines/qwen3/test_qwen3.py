@@ -179,3 +179,12 @@ def test_the_other_books_of_its_job_are_rendered_all_the_same(tmp_path, tiny, mo
     assert ran.code == IncompleteError.exit_code, ran.err + ran.out
     assert "can't be built" in ran.err
     assert len(digests(tmp_path / "out" / "tone")) == 2
+
+
+def test_fetching_a_voice_makes_its_environment_too(command: Command, tmp_path, tiny, cache, monkeypatch):
+    write_job(tmp_path, tiny / "custom")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    assert "has all it needs" in command("voices", "fetch", "qwen3-tiny.yaml").out
+    without_index(tmp_path, monkeypatch)
+    ran = command("voices", "fetch", "qwen3-tiny.yaml")
+    assert (ran.code, ran.err.count("can't be built")) == (VoiceError.exit_code, 1)
