@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline import __version__
 from pipeline.engines.base import FailureKind, Request, num_sharing
-from pipeline.errors import VoiceError
+from pipeline.errors import NoEnvironmentError, VoiceError
 from pipeline.render.environment import cluster_environment, explain_failure, own_environment
 from pipeline.render.judge import JudgeRules
 from pipeline.render.pools import said
@@ -54,7 +54,7 @@ class RayHost:
         self._counted: tuple[float, list[Any]] = (0.0, [])
         self._say = on_message
         self._is_own = not address
-        self._environments: dict[tuple[str, ...], dict[str, Any] | VoiceError] = {}
+        self._environments: dict[tuple[str, ...], dict[str, Any] | NoEnvironmentError] = {}
 
     def num_places(self, spec: ReplicaSpec) -> int:
         if spec.num_replicas is not None:
@@ -68,7 +68,7 @@ class RayHost:
     def start(self, spec: ReplicaSpec) -> tuple[_Remote, Future[int]]:
         opened: Future[int] = Future()
         environment = self._environment_of(spec)
-        if isinstance(environment, VoiceError):
+        if isinstance(environment, NoEnvironmentError):
             opened.set_exception(environment)
             return _Remote(None), opened
         actor = self._ray.remote(_ReplicaActor).options(
@@ -84,7 +84,7 @@ class RayHost:
         def on_open(call: Future[tuple[int, str]]) -> None:
             error = call.exception()
             if isinstance(error, self._ray.exceptions.RuntimeEnvSetupError):
-                opened.set_exception(VoiceError(explain_failure(spec.engine, spec.packages, str(error))))
+                opened.set_exception(NoEnvironmentError(explain_failure(spec.engine, spec.packages, str(error))))
             elif error is not None:
                 opened.set_exception(error)
             else:
@@ -113,7 +113,7 @@ class RayHost:
 
     def explain(self, handle: _Remote, error: BaseException) -> tuple[FailureKind, str]:
         errors = self._ray.exceptions
-        if isinstance(error, VoiceError):
+        if isinstance(error, NoEnvironmentError):
             return "exception", str(error)
         if isinstance(error, errors.RayTaskError):  # by our code: once it is open, a replica raises only if it is down
             return ("crash" if handle.node_id else "exception"), said(error.cause)
@@ -129,17 +129,17 @@ class RayHost:
     def close(self) -> None:
         self._session.close()
 
-    def _environment_of(self, spec: ReplicaSpec) -> dict[str, Any] | VoiceError:
+    def _environment_of(self, spec: ReplicaSpec) -> dict[str, Any] | NoEnvironmentError:
         """What Ray is told of it, or why it can't be built, which isn't tried again in a run."""
         if spec.packages not in self._environments:
-            environment: dict[str, Any] | VoiceError = {}
+            environment: dict[str, Any] | NoEnvironmentError = {}
             try:
                 if spec.packages and self._is_own:
                     environment = own_environment(spec.engine, spec.packages, self._say)
                 elif spec.packages:
                     self._say(f"The cluster builds the environment of the engine {spec.engine}, if it has none yet.")
                     environment = cluster_environment(spec.packages)
-            except VoiceError as error:
+            except NoEnvironmentError as error:
                 environment = error
             self._environments[spec.packages] = environment
         return self._environments[spec.packages]

@@ -20,14 +20,14 @@ from typing import Any
 
 from filelock import FileLock
 
-from pipeline.errors import VoiceError
+from pipeline.errors import NoEnvironmentError
 
 _OPTIONS = ("--no-deps", "--disable-pip-version-check")
 _LONGEST_S = 600.0
 
 
 def own_environment(engine: str, packages: Sequence[str], on_message: Callable[[str], None]) -> dict[str, Any]:
-    """What Ray's `runtime_env` must say for workers on this machine. Raises `VoiceError`."""
+    """What Ray's `runtime_env` must say for workers on this machine. Raises `NoEnvironmentError`."""
     folder = own_packages(engine, packages, on_message)
     before = os.environ.get("PYTHONPATH", "")
     return {"env_vars": {"PYTHONPATH": os.pathsep.join([str(folder), *([before] if before else [])])}}
@@ -39,7 +39,7 @@ def cluster_environment(packages: Sequence[str]) -> dict[str, Any]:
 
 
 def own_packages(engine: str, packages: Sequence[str], on_message: Callable[[str], None]) -> Path:
-    """The folder with these packages, for this Python: made where it isn't there. Raises `VoiceError`."""
+    """The folder with these packages, for this Python: made where it isn't there. Raises `NoEnvironmentError`."""
     made_of = [*packages, sys.implementation.cache_tag or "", sysconfig.get_platform()]
     digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -53,7 +53,7 @@ def own_packages(engine: str, packages: Sequence[str], on_message: Callable[[str
                 on_message(f"Building the environment of the engine {engine}, once: {folder}.")
                 _install(engine, packages, folder)
     except OSError as error:
-        raise VoiceError(explain_failure(engine, packages, str(error))) from None
+        raise NoEnvironmentError(explain_failure(engine, packages, str(error))) from None
     return folder
 
 
@@ -73,10 +73,10 @@ def _install(engine: str, packages: Sequence[str], folder: Path) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST_S, check=False)
     except subprocess.TimeoutExpired:
-        raise VoiceError(explain_failure(engine, packages, "the package index is too slow")) from None
+        raise NoEnvironmentError(explain_failure(engine, packages, "the package index is too slow")) from None
     if done.returncode != 0:
         shutil.rmtree(part, ignore_errors=True)
-        raise VoiceError(explain_failure(engine, packages, done.stderr))
+        raise NoEnvironmentError(explain_failure(engine, packages, done.stderr))
     part.rename(folder)
 
 

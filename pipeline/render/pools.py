@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pipeline.engines.base import Failed, FailureKind, Request
-from pipeline.errors import VoiceError
+from pipeline.errors import NoEnvironmentError, VoiceError
 from pipeline.render.judge import JudgeRules
 from pipeline.render.replica import Answer, Occupancy, Replica, ReplicaSpec
 from pipeline.render.takes import Take
@@ -227,7 +227,7 @@ class Pools:
             self._start_after[model] = time.monotonic() + _RETRY_LOST_S
             return
         self._failed_starts[model] = self._failed_starts.get(model, 0) + 1
-        is_final = isinstance(error, VoiceError)  # of the host itself: no other try would fare better
+        is_final = isinstance(error, NoEnvironmentError)  # no other try would fare better
         if self._failed_starts[model] < self._host.num_tries and not is_final:
             return
         if any(other.spec.model == model and other.num_slots for other in self._members):
