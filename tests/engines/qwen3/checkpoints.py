@@ -1,6 +1,6 @@
 """Tiny checkpoints of Qwen3-TTS with random weights, made by the package's own classes, in its environment.
 
-As a script: `python -m tests.engines.qwen3.checkpoints FOLDER` makes `FOLDER/custom` and `FOLDER/base`.
+As a script: `python -m tests.engines.qwen3.checkpoints FOLDER` makes `FOLDER/custom`, `FOLDER/base` and `FOLDER/wide`.
 """
 
 from __future__ import annotations
@@ -53,12 +53,13 @@ def write_tokenizer(folder: Path) -> dict[str, int]:
     return special
 
 
-def make_talker(kind: str, special: dict[str, int]) -> Any:
+def make_talker(kind: str, special: dict[str, int], width: int) -> Any:
     from qwen_tts.core.models import Qwen3TTSConfig, Qwen3TTSForConditionalGeneration
 
     small: dict[str, Any] = {
-        "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
-        "num_key_value_heads": 1, "head_dim": 16, "num_code_groups": GROUPS, "initializer_range": 0.3,
+        "hidden_size": width, "intermediate_size": width * 3 // 2, "num_hidden_layers": 2, "head_dim": 16,
+        "num_attention_heads": width // 16, "num_key_value_heads": width // 32, "num_code_groups": GROUPS,
+        "initializer_range": 1.7 / width**0.5,
     }  # fmt: skip
     talker = small | {
         "vocab_size": CODES + 1024, "text_hidden_size": 24, "text_vocab_size": len(special) + min(special.values()),
@@ -114,13 +115,13 @@ def make_codec() -> Any:
     return codec
 
 
-def make_tiny(folder: Path, kind: str) -> Path:
+def make_tiny(folder: Path, kind: str, width: int = 32) -> Path:
     from transformers import EncodecFeatureExtractor
 
     torch.manual_seed(5)
     folder.mkdir(parents=True)
     special = write_tokenizer(folder)
-    make_talker(kind, special).save_pretrained(folder)
+    make_talker(kind, special, width).save_pretrained(folder)
     settings = {"do_sample": True, "repetition_penalty": 1.05, "temperature": 0.9, "top_k": 50, "top_p": 1.0}
     (folder / "generation_config.json").write_text(json.dumps(settings))
     config = json.loads((folder / "config.json").read_text())
@@ -139,3 +140,4 @@ if __name__ == "__main__":
 
     for name, kind in (("custom", "custom_voice"), ("base", "base")):
         make_tiny(Path(sys.argv[1]) / name, kind)
+    make_tiny(Path(sys.argv[1]) / "wide", "custom_voice", width=1024)

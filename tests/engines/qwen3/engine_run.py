@@ -119,6 +119,20 @@ def broken(engine: Qwen3Engine) -> dict[str, Any]:
     return made
 
 
+def same_scores(engine: Qwen3Engine) -> list[bool]:
+    """For each step of two rows: whether its scores have the same bits alone as together."""
+    noted: list[torch.Tensor] = []
+    engine._model.talker.codec_head.register_forward_hook(lambda head, inputs, out: noted.append(out[:, -1].clone()))
+    asked = requests()[:2]
+    render(engine, asked)
+    together, same = [*noted], []
+    for slot, request in enumerate(asked):
+        noted.clear()
+        render(engine, [request])
+        same += [torch.equal(one[0], both[slot]) for one, both in zip(noted, together, strict=False)]
+    return same
+
+
 def main(folder: Path) -> dict[str, Any]:
     custom = open_engine(voice_of(folder / "custom", speaker="Ada"))
     asked = requests()
@@ -127,7 +141,7 @@ def main(folder: Path) -> dict[str, Any]:
         "alone": told(alone(custom, asked)),
         "other seeds": told(render(custom, [replace(one, seed=one.seed + 100) for one in asked])),
         "ben": told(render(open_engine(voice_of(folder / "custom", speaker="ben")), asked)),
-        "boosted": told(render(custom, requests(eos_rank=10_000, eos_scale=100, tokens_per_second=2.0))),
+        "boosted": told(render(custom, requests(eos_rank=10_000, eos_scale=100, tokens_per_second=2.0)[:3])),
     }
     noted = heard_codes(custom)
     greedy = render(custom, requests(**GREEDY))
@@ -143,6 +157,7 @@ def main(folder: Path) -> dict[str, Any]:
         base = open_engine(voice_of(folder / "base", recording="said.wav", **options))
         found[name] = told(render(base, asked))
         found[f"{name} alone"] = told(alone(base, asked))
+    found["wide"] = same_scores(open_engine(voice_of(folder / "wide", speaker="ada")))
     return found
 
 

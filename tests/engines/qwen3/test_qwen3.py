@@ -94,6 +94,12 @@ def test_a_batch_says_what_each_of_its_rows_says_alone(found):
     assert len(sounds) == 4 * len(found["together"]), "and no two of these are the same"
 
 
+def test_the_scores_of_a_row_have_the_same_bits_in_any_batch(found):
+    """At the width of a released model: in smaller ones few kernels change with the batch."""
+    assert len(found["wide"]) > 10
+    assert all(found["wide"])
+
+
 def test_a_row_follows_from_its_seed(found):
     for text, take in found["together"].items():
         assert found["other seeds"][text][3] != take[3]
