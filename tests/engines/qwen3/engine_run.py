@@ -35,6 +35,8 @@ SAMPLING = read_profile(None).engine("qwen3").sampling() | {
 }
 GREEDY = {"temperature": 0.0, "inner_temperature": 0.0, "eos_scale": 0.0}
 
+BOOSTED = {"eos_rank": 10_000, "eos_scale": 100, "tokens_per_second": 2.0}
+
 
 def voice_of(model: Path, **options: Any) -> Voice:
     return Voice(
@@ -141,7 +143,7 @@ def main(folder: Path) -> dict[str, Any]:
         "alone": told(alone(custom, asked)),
         "other seeds": told(render(custom, [replace(one, seed=one.seed + 100) for one in asked])),
         "ben": told(render(open_engine(voice_of(folder / "custom", speaker="ben")), asked)),
-        "boosted": told(render(custom, requests(eos_rank=10_000, eos_scale=100, tokens_per_second=2.0)[:3])),
+        "boosted": told(render(custom, requests(**GREEDY | BOOSTED)[:3])),
     }
     noted = heard_codes(custom)
     greedy = render(custom, requests(**GREEDY))
