@@ -237,10 +237,13 @@ def fetch_voice(name: str, config: Path | None) -> None:
     from pipeline.engines import registry
     from pipeline.plan import choose_voice
     from pipeline.profile import read_profile
+    from pipeline.render.environment import own_packages
 
     voice = choose_voice(name, read_profile(config))
     registry.open_frontend(voice)
     registry.check_model(voice)
+    if packages := registry.packages_of(voice.engine):
+        own_packages(voice.engine, packages, click.echo)
     click.echo(f"The voice {voice.name} has all it needs on this machine.")
     if not voice.is_for_sale:
         click.echo(f"Its licence is {voice.licence}: an audiobook read by it may not be sold.")

@@ -7,6 +7,7 @@
     │   └── UnaccountedError  3    text of the manuscript that is neither read nor listed as left out
     ├── ConfigError           4    a profile, voice file, lexicon or manifest that says something we don't know
     ├── VoiceError            5    a voice or its model: unknown, not installed, not the file it should be
+    │   └── NoEnvironmentError 5  the packages of its engine: no index to be had from, no room
     ├── IncompleteError       6    something could not be rendered; it is listed in the report
     ├── StoppedError          7    stopped as asked, with work left
     └── InterruptedByUser   130    a signal; what was accepted is on disk
@@ -45,6 +46,10 @@ class ConfigError(RenderBookError):
 
 class VoiceError(RenderBookError):
     exit_code = 5
+
+
+class NoEnvironmentError(VoiceError):
+    """The environment of a voice's engine can't be built."""
 
 
 class IncompleteError(RenderBookError):

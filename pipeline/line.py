@@ -278,4 +278,5 @@ def _spec(plan: Plan, staff: Staff, sample_rate: int) -> ReplicaSpec:
         num_replicas=share.replicas,
         num_cpus=share.num_cpus,
         num_gpus=share.num_gpus,
+        packages=registry.packages_of(plan.voice.engine),
     )

@@ -201,6 +201,12 @@ class CodecProfile(EngineProfile):
         return Hardware(self.device, num_threads, self.slots or 0)
 
 
+class Qwen3Profile(CodecProfile):
+    """Qwen3-TTS: a token of the first codebook that a row has used scores so many times lower."""
+
+    repetition_penalty: float = Field(ge=1, le=2)
+
+
 class EnginesProfile(Strict):
     """What is each engine's own."""
 
@@ -208,6 +214,7 @@ class EnginesProfile(Strict):
     piper: PiperProfile
     pocket: PocketProfile
     csm: CodecProfile
+    qwen3: Qwen3Profile
 
 
 class Profile(Strict):

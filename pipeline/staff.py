@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipeline.engines import registry
 from pipeline.engines.base import num_cores, num_gpus, num_sharing
 from pipeline.job import Job
 from pipeline.profile import EngineProfile
@@ -44,7 +45,8 @@ class Staff:
 
     @property
     def needs_ray(self) -> bool:
-        return bool(self.address) or any(share.replicas != 1 for share in self.shares.values())
+        is_local = not self.address and all(share.replicas == 1 for share in self.shares.values())
+        return not is_local or any(registry.packages_of(engine) for engine in self.shares)
 
 
 def choose_staff(job: Job, engines: Mapping[str, EngineProfile], num_chunks: float = math.inf) -> Staff:

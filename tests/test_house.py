@@ -27,6 +27,7 @@ MAY_IMPORT = {
 HOMES = {
     "torch": ["engines"],
     "transformers": ["engines"],
+    "qwen_tts": ["engines/qwen3/package.py"],
     "onnx": ["engines/piper.py"],
     "onnxruntime": ["engines/piper.py"],
     "piper": ["engines/piper.py"],

@@ -63,7 +63,7 @@ def locate_folder(source: str, *, fetch: bool, complete: bool = False) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
-    wanted = ["*.json", "*.jinja", "*.safetensors", "*.model"]
+    wanted = ["*.json", "*.jinja", "*.safetensors", "*.model", "merges.txt"]
     others = ["voices/*", "*/voices/*"]  # each voice is fetched when it is asked for
     with contextlib.suppress(LocalEntryNotFoundError):
         cached = Path(

@@ -15,6 +15,7 @@ _MODULES = {
     "piper": "pipeline.engines.piper",
     "pocket": "pipeline.engines.pocket",
     "csm": "pipeline.engines.csm",
+    "qwen3": "pipeline.engines.qwen3",
 }
 
 
@@ -44,6 +45,11 @@ def model_of(voice: Voice, hardware: Hardware) -> str:
 def check_model(voice: Voice) -> None:
     """Whether a voice's model is here (it is fetched, where it can be) and the right file. Raises `VoiceError`."""
     _module(voice).check_model(voice)
+
+
+def packages_of(engine: str) -> tuple[str, ...]:
+    """What an engine needs that no environment can hold beside ours: pip's requirements; empty for most."""
+    return tuple(getattr(import_module(_MODULES[engine]), "PACKAGES", ()))
 
 
 def check_engine(voice: Voice) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 
 from pipeline import __version__
 from pipeline.engines.base import FailureKind, Request, num_sharing
-from pipeline.errors import VoiceError
+from pipeline.errors import NoEnvironmentError, VoiceError
+from pipeline.render.environment import cluster_environment, explain_failure, own_environment
 from pipeline.render.judge import JudgeRules
 from pipeline.render.pools import said
 from pipeline.render.replica import Answer, Replica, ReplicaSpec
@@ -51,6 +52,9 @@ class RayHost:
 
         self._ray = ray
         self._counted: tuple[float, list[Any]] = (0.0, [])
+        self._say = on_message
+        self._is_own = not address
+        self._environments: dict[tuple[str, ...], dict[str, Any] | NoEnvironmentError] = {}
 
     def num_places(self, spec: ReplicaSpec) -> int:
         if spec.num_replicas is not None:
@@ -62,19 +66,26 @@ class RayHost:
         return max(1, sum(_carried(node, spec) for node in nodes))
 
     def start(self, spec: ReplicaSpec) -> tuple[_Remote, Future[int]]:
+        opened: Future[int] = Future()
+        environment = self._environment_of(spec)
+        if isinstance(environment, NoEnvironmentError):
+            opened.set_exception(environment)
+            return _Remote(None), opened
         actor = self._ray.remote(_ReplicaActor).options(
             num_cpus=spec.num_cpus,
             num_gpus=spec.num_gpus,
             max_restarts=0,
             max_task_retries=0,
             max_concurrency=_MAX_CALLS,
+            runtime_env=environment,
         )
         remote = _Remote(actor.remote(spec))
-        opened: Future[int] = Future()
 
         def on_open(call: Future[tuple[int, str]]) -> None:
             error = call.exception()
-            if error is not None:
+            if isinstance(error, self._ray.exceptions.RuntimeEnvSetupError):
+                opened.set_exception(NoEnvironmentError(explain_failure(spec.engine, spec.packages, str(error))))
+            elif error is not None:
                 opened.set_exception(error)
             else:
                 num_slots, remote.node_id = call.result()
@@ -102,6 +113,8 @@ class RayHost:
 
     def explain(self, handle: _Remote, error: BaseException) -> tuple[FailureKind, str]:
         errors = self._ray.exceptions
+        if isinstance(error, NoEnvironmentError):
+            return "exception", str(error)
         if isinstance(error, errors.RayTaskError):  # by our code: once it is open, a replica raises only if it is down
             return ("crash" if handle.node_id else "exception"), said(error.cause)
         # What Ray (2.60) knows of an actor's end is in its message alone. Out of reach, though its machine is there, it
@@ -115,6 +128,21 @@ class RayHost:
 
     def close(self) -> None:
         self._session.close()
+
+    def _environment_of(self, spec: ReplicaSpec) -> dict[str, Any] | NoEnvironmentError:
+        """What Ray is told of it, or why it can't be built, which isn't tried again in a run."""
+        if spec.packages not in self._environments:
+            environment: dict[str, Any] | NoEnvironmentError = {}
+            try:
+                if spec.packages and self._is_own:
+                    environment = own_environment(spec.engine, spec.packages, self._say)
+                elif spec.packages:
+                    self._say(f"The cluster builds the environment of the engine {spec.engine}, if it has none yet.")
+                    environment = cluster_environment(spec.packages)
+            except NoEnvironmentError as error:
+                environment = error
+            self._environments[spec.packages] = environment
+        return self._environments[spec.packages]
 
     def _is_gone(self, node_id: str) -> bool:
         """Whether the machine of an actor that can't be reached is gone too; Ray itself takes 15 s to say so."""

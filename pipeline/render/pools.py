@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pipeline.engines.base import Failed, FailureKind, Request
-from pipeline.errors import VoiceError
+from pipeline.errors import NoEnvironmentError, VoiceError
 from pipeline.render.judge import JudgeRules
 from pipeline.render.replica import Answer, Occupancy, Replica, ReplicaSpec
 from pipeline.render.takes import Take
@@ -227,14 +227,15 @@ class Pools:
             self._start_after[model] = time.monotonic() + _RETRY_LOST_S
             return
         self._failed_starts[model] = self._failed_starts.get(model, 0) + 1
-        if self._failed_starts[model] < self._host.num_tries:
+        is_final = isinstance(error, NoEnvironmentError)  # no other try would fare better
+        if self._failed_starts[model] < self._host.num_tries and not is_final:
             return
         if any(other.spec.model == model and other.num_slots for other in self._members):
             if time.monotonic() >= self._start_after.get(model, 0.0):
                 self._say(f"A worker didn't start ({message}); the others go on, and it is tried again in a minute.")
             self._start_after[model] = time.monotonic() + _RETRY_START_S
         else:
-            alone = self._host.num_tries == 1
+            alone = self._host.num_tries == 1 or is_final
             self._broken[model] = VoiceError(message if alone else f"No worker can start with this voice: {message}")
 
     def _call(self, member: _Member, call: _Call) -> None:

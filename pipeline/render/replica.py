@@ -21,7 +21,8 @@ class ReplicaSpec:
     """What a replica needs to start: picklable, so that it can start on another machine.
 
     Replicas of one `model` do the same work; `engine` is its engine's name, of which there may be `num_replicas` (None:
-    as many as the cluster carries). num_cpus, num_gpus: what each takes of a machine, in Ray's units.
+    as many as the cluster carries). num_cpus, num_gpus: what each takes of a machine, in Ray's units. packages: pip's
+    requirements, which stand in place of this environment's own in the replica's.
     """
 
     model: str
@@ -31,6 +32,7 @@ class ReplicaSpec:
     num_replicas: int | None = 1
     num_cpus: float = 1
     num_gpus: float = 0
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.engines.base import Failed, Hardware, RawTake, Request, num_sharing
 from pipeline.engines.tone import ToneFrontend, open_engine
-from pipeline.errors import VoiceError
+from pipeline.errors import NoEnvironmentError, VoiceError
 from pipeline.profile import read_profile
 from pipeline.render.pools import LocalHost, Pools
 from pipeline.render.replica import Answer, Occupancy, Replica, ReplicaSpec
@@ -163,6 +163,17 @@ def opened(host: FakeHost, pools: Pools, spec: ReplicaSpec) -> None:
 def submit(pools: Pools, spec: ReplicaSpec, *keys: str, alone: bool = False) -> None:
     for key in keys:
         pools.submit(Request(key, key, 0, 1, 10), spec, JUDGE, alone=alone)
+
+
+def test_an_environment_that_cannot_be_built_is_asked_for_once():
+    host = FakeHost()
+    pools, spec = Pools(lambda: host), spec_of(Broken)
+    assert pools.room_for(spec) == 0
+    host.starts[0].set_exception(NoEnvironmentError("exception"))
+    pools.wait(1)
+    with pytest.raises(VoiceError, match=r"^it died$"):
+        pools.room_for(spec)
+    assert len(host.starts) == 1
 
 
 def test_a_suspect_waits_for_a_replica_of_its_own_and_the_others_go_on():
