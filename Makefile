@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 STORY := examples/the-story.epub
-MARKED := slow or ray or speech or package or pocket
+MARKED := slow or ray or speech or package or pocket or codec
 
 .PHONY: demo test check fuzz bench bench-pocket bench-scale bench-eos first-light wheel clean
 

@@ -38,11 +38,11 @@ def render_book_command(*words: object, cwd: Path, timeout: float = 120) -> Ran:
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in this same hook, and would come first
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where tests run in two processes, those with a cluster run one after another in one of them, since a cluster
-    takes the machine and Ray's ports for its own; but for those of Pocket TTS, which are long and ask for neither.
+    takes the machine and Ray's ports for its own; but for those of models, which are long and ask for neither.
     Others stay together by their files, whose fixtures are dear."""
     for item in items:
         has_cluster = item.get_closest_marker("ray") is not None
-        is_alone = has_cluster and not item.get_closest_marker("pocket")
+        is_alone = has_cluster and not any(item.get_closest_marker(model) for model in ("pocket", "codec"))
         item.add_marker(pytest.mark.xdist_group("ray" if is_alone else item.nodeid.partition("::")[0]))
         if has_cluster:  # Ray leaves sockets, and machines that a cluster lost, to the garbage collector
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))

@@ -13,7 +13,7 @@ import soundfile
 from tests.conftest import ROOT, digests, render_book_command, report_of
 from tests.engines.csm.checkpoints import make_checkpoint
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.codec
 
 
 @pytest.fixture

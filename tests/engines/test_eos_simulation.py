@@ -25,6 +25,8 @@ from benchmarks.eos_simulation import (
 )
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.codec
+
 DEFAULT, OFF = "scale 4, the default", "no boost, top-k 50"
 
 

@@ -22,7 +22,7 @@ from pipeline.profile import read_profile
 from pipeline.voices import Voice
 from tests.engines.csm.checkpoints import CODEBOOK_SIZE
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.codec
 
 TEXTS = (
     "The lamp went out.",

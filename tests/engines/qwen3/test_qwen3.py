@@ -20,7 +20,7 @@ from pipeline.render.environment import own_packages
 from tests.conftest import ROOT, Ran, digests, render_book_command, report_of
 from tests.engines.csm.checkpoints import make_checkpoint
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.codec]
 
 Command = Callable[..., Ran]
 
