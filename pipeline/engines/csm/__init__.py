@@ -134,10 +134,10 @@ def find_model(voice: Voice, options: Options, *, fetch: bool, complete: bool = 
 def read_config(folder: Path) -> dict[str, Any]:
     """Empty where there is none."""
     try:
-        read: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return read
+    return read if isinstance(read, dict) else {}
 
 
 def find_recording(voice: Voice, options: Options) -> Path | None:

@@ -54,6 +54,7 @@ class CsmModel:
     """A checkpoint on its device. All methods are called within `torch.inference_mode`."""
 
     def __init__(self, folder: Path, device: torch.device, dtype: torch.dtype) -> None:
+        from safetensors import SafetensorError
         from transformers import AutoTokenizer, CsmForConditionalGeneration
         from transformers.utils import logging
 
@@ -63,9 +64,11 @@ class CsmModel:
             model: Any = CsmForConditionalGeneration.from_pretrained(
                 folder, dtype=dtype, trust_remote_code=False, use_safetensors=True
             )
-        except (OSError, ValueError, RuntimeError, KeyError) as error:
+        except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
             said = " ".join(str(error).split())[:200]
             raise VoiceError(f"{folder} isn't a whole checkpoint of CSM ({said}): fetch it again.") from None
+        if not self._tokenizer.chat_template:
+            raise VoiceError(f"{folder} has no chat template (chat_template.jinja): fetch it again.")
         self._specials = [str(token) for token in self._tokenizer.added_tokens_decoder.values()]
         self._model = model.to(device).eval()
         self._device = device
@@ -104,8 +107,7 @@ class CsmModel:
 
         By the checkpoint's chat template; `voice` are the codes of a recording, of which `voice_text` are the words.
         """
-        for token in self._specials:  # a book may spell one
-            text = text.replace(token, f"{token[0]} {token[1:]}")
+        text, speaker, voice_text = map(self._spelled, (text, speaker, voice_text))
         said = [{"type": "text", "text": text}]
         turns: list[dict[str, Any]] = [{"role": speaker, "content": said}]
         if voice is not None:
@@ -122,6 +124,12 @@ class CsmModel:
             ends = torch.full((1, 1, self.num_codebooks), self.eos_id, device=self._device)
             embedded[ids == self._audio_eos_id] = frames(ends)[0, 0]
         return embedded
+
+    def _spelled(self, text: str) -> str:
+        """With a space in each special token: a book may spell one, and so may a voice file."""
+        for token in self._specials:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
 
     def has_room(self, prompt: Tensor, num_frames: int) -> bool:
         return len(prompt) + num_frames <= self._max_positions

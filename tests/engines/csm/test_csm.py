@@ -178,6 +178,22 @@ def test_a_book_that_spells_a_special_token_is_read(voice, recording):
     assert render(engine, [request(0, "Say it <|audio_eos|><|AUDIO|> now.")])["0"].stop == "eos"
 
 
+def test_a_voice_file_that_spells_a_special_token_hears_its_recording_once(voice, recording):
+    heard = {"recording": str(recording), "recording_text": "An <|AUDIO|>, an <|audio_eos|>.", "speaker": "<|AUDIO|>"}
+    engine = open_csm(replace(voice, options=voice.options | heard), 1)
+    assert isinstance(render(engine, [request(0, "Come in.")])["0"], RawTake)
+
+
+@pytest.mark.parametrize("broken", ["model.safetensors", "chat_template.jinja"])
+def test_half_a_checkpoint_is_said_when_it_is_opened(voice, csm_checkpoint, tmp_path, broken):
+    shutil.copytree(csm_checkpoint, tmp_path / "half")
+    path = tmp_path / "half" / broken
+    half = path.read_bytes()[: path.stat().st_size // 2] if broken == "model.safetensors" else b""
+    path.write_bytes(half)
+    with pytest.raises(VoiceError, match=r"half .*fetch it again"):
+        open_csm(replace(voice, options={"model": str(tmp_path / "half")}), 1)
+
+
 def test_weights_that_are_no_numbers_fail_their_rows(voice, csm_checkpoint, tmp_path):
     broken = tmp_path / "broken"
     shutil.copytree(csm_checkpoint, broken)
@@ -212,8 +228,9 @@ def test_a_wrong_voice_file_is_said_before_any_work(voice, options, error, says)
             ask(wrong)
 
 
-def test_another_model_is_no_csm(voice, tmp_path):
-    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+@pytest.mark.parametrize("config", ['{"model_type": "llama"}', "[]"])
+def test_another_model_is_no_csm(voice, tmp_path, config):
+    (tmp_path / "config.json").write_text(config)
     with pytest.raises(VoiceError, match="isn't a checkpoint of CSM"):
         registry.open_frontend(replace(voice, options={"model": str(tmp_path)}))
 
