@@ -59,7 +59,7 @@ class CsmEngine:
         if not self._model.has_room(prompt, rule.budget):
             raise ValueError(
                 f"{len(prompt)} positions of voice and text and {rule.budget} frames are more than the model has room "
-                "for: take a shorter recording"
+                "for: take a shorter recording, or a lower max_share"
             )
         chances = draw_uniforms(request.seed, rule.budget, self._model.num_codebooks).to(self._device)
         slot = self._free.popleft()

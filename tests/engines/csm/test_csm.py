@@ -15,10 +15,11 @@ from transformers import AutoTokenizer, CsmForConditionalGeneration, LogitsProce
 
 from pipeline.engines import registry
 from pipeline.engines.base import Failed, Hardware, RawTake, Request
+from pipeline.engines.codec_tokens import boost_rule, most_frames
 from pipeline.engines.csm.engine import CsmEngine
 from pipeline.engines.eos import BoostRule, RankBoost
 from pipeline.errors import ConfigError, VoiceError
-from pipeline.profile import read_profile
+from pipeline.profile import CodecProfile, read_profile
 from pipeline.voices import Voice
 from tests.engines.csm.checkpoints import CODEBOOK_SIZE
 
@@ -208,7 +209,7 @@ def test_weights_that_are_no_numbers_fail_their_rows(voice, csm_checkpoint, tmp_
 
 
 def test_what_the_model_has_no_room_for_is_refused(voice):
-    with pytest.raises(ValueError, match="shorter recording"):
+    with pytest.raises(ValueError, match="shorter recording, or a lower max_share"):
         open_csm(voice, 1).admit(request(0, "The lamp went out. " * 60))
 
 
@@ -243,3 +244,23 @@ def test_what_is_heard_changes_the_revision(voice, recording):
         for more in ({}, {"speaker": "1"}, heard, heard | {"recording_text": "Other words."}, {"dtype": "bfloat16"})
     }
     assert len(revisions) == 5
+
+
+def test_a_file_that_is_no_part_of_the_checkpoint_changes_no_revision(voice, csm_checkpoint, tmp_path):
+    """A folder looked at with a file manager is not rendered anew."""
+    shutil.copytree(csm_checkpoint, tmp_path / "copy")
+    copied = replace(voice, options={"model": str(tmp_path / "copy")})
+    for name in (".DS_Store", "README.md", "._config.json"):
+        (tmp_path / "copy" / name).write_text("")
+    assert registry.open_frontend(copied).spec == registry.open_frontend(voice).spec
+    (tmp_path / "copy" / "generation_config.json").write_text("{}")
+    assert registry.open_frontend(copied).spec != registry.open_frontend(voice).spec
+
+
+@pytest.mark.parametrize("num_tokens", [1, 50])
+def test_the_longest_that_a_profile_allows_is_allowed(num_tokens):
+    longest = SAMPLING | {"tokens_per_second": 1, "max_share": 10, "spare_seconds": 10}
+    for sampling in (longest, SAMPLING | {"max_share": 5}):
+        CodecProfile.model_validate(read_profile(None).engine("csm").model_dump() | sampling)
+        budget = most_frames(num_tokens, 12.5)
+        assert boost_rule(sampling, num_tokens, budget, 12.5) == boost_rule(sampling, num_tokens, 10**6, 12.5)
