@@ -229,6 +229,13 @@ def test_a_wrong_voice_file_is_said_before_any_work(voice, options, error, says)
             ask(wrong)
 
 
+def test_a_recording_that_is_none_is_said_before_any_work(voice, tmp_path):
+    (tmp_path / "voice.wav").write_text("Not a sound.")
+    heard = {"recording": str(tmp_path / "voice.wav"), "recording_text": "Hm."}
+    with pytest.raises(VoiceError, match="holds no audio"):
+        registry.check_model(replace(voice, options=voice.options | heard))
+
+
 @pytest.mark.parametrize("config", ['{"model_type": "llama"}', "[]"])
 def test_another_model_is_no_csm(voice, tmp_path, config):
     (tmp_path / "config.json").write_text(config)
