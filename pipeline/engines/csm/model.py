@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,8 @@ class CsmModel:
         """The codec's codes of a recording: `[num_frames, num_codebooks]`."""
         codec = self._model.codec_model
         audio = samples.to(self._device, codec.dtype)[None, None]
-        codes: Tensor = codec.encode(audio, num_quantizers=self.num_codebooks).audio_codes[0]
+        with _one_thread():
+            codes: Tensor = codec.encode(audio, num_quantizers=self.num_codebooks).audio_codes[0]
         return codes.T
 
     def decode(self, codes: Tensor) -> Tensor:
@@ -96,7 +98,8 @@ class CsmModel:
         A row at a time, whole: so its samples are the same whatever was rendered beside it.
         """
         codec = self._model.codec_model
-        samples: Tensor = codec.decode(codes.T[None]).audio_values[0, 0]
+        with _one_thread():
+            samples: Tensor = codec.decode(codes.T[None]).audio_values[0, 0]
         return samples.float().cpu()
 
     def num_tokens(self, text: str) -> int:
@@ -191,6 +194,17 @@ class CsmModel:
     def _without_strangers(self, scores: Tensor) -> Tensor:
         """The last few tokens are padding, which the codec has no sound for: one would end the whole batch."""
         return scores.masked_fill(self._is_stranger, -torch.inf)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """With more, the codec's last bits change with their number, which is less with more workers."""
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(num_threads)
 
 
 def _past(cache: Any, lengths: tuple[int, ...]) -> Past:

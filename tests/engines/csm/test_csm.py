@@ -90,6 +90,16 @@ def test_a_batch_makes_what_single_rows_make(voice, num_slots, eos_scale):
         assert np.array_equal(take.samples, together[key].samples)
 
 
+def test_the_bytes_of_a_take_do_not_depend_on_the_cores_that_its_worker_has(voice):
+    """Which are fewer with more workers."""
+    requests = [request(number, text) for number, text in enumerate(TEXTS)]
+    runs = []
+    for num_threads in (1, 2):
+        engine = registry.open_engine(voice, Hardware("cpu", num_threads, 4))
+        runs.append({key: take.samples.tobytes() for key, take in render(engine, requests).items()})
+    assert runs[0] == runs[1]
+
+
 @pytest.mark.parametrize("has_voice", [False, True])
 def test_without_the_boost_it_is_what_generate_makes(voice, csm_checkpoint, recording, has_voice):
     """The best token each time, with and without a voice that is heard first."""
