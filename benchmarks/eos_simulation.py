@@ -2,7 +2,7 @@
 
 No weights: the ranks are drawn as a field report describes them (docs/eos.md says from where each number is), the
 scores of the other tokens from a distribution of one's choice; `boost_rule`, `RankBoost` and `choose_tokens` are the
-product's own. All that is random is drawn once a world, so settings are compared on the same utterances and chances.
+product's own. All that is random is drawn once a world, so settings are compared on the same utterances and draws.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Utterances(NamedTuple):
     """How far EOS is above the best code where its rank is 0."""
     steps_scores: Numbers
     """Which row of `scores` a step has."""
-    chances: Tensor
+    keys: Tensor
     scores: Tensor
     """Of the codes, best first, and a column for EOS: `[num_rows, NUM_CODES + 1]`."""
 
@@ -116,7 +116,7 @@ def draw(world: World, num: int = 1000, seed: int = 1) -> Utterances:
     return Utterances(
         world, kinds, true_ends, num_tokens, np.clip(np.rint(ranks), 0, NUM_CODES - 1).astype(int),
         leads=rng.uniform(2, 8, shape), steps_scores=rng.integers(0, 1024, shape),
-        chances=torch.from_numpy(rng.random(shape)), scores=_draw_scores(world, rng),
+        keys=torch.from_numpy(rng.integers(-(2**63), 2**63 - 1, shape)), scores=_draw_scores(world, rng),
     )  # fmt: skip
 
 
@@ -190,8 +190,8 @@ def _speak_batch(utterances: Utterances, who: Numbers, sampling: Sampling, kind:
     while len(rows):
         live = who[rows.numpy()]
         lifted = boost.lift(rows, score_step(utterances, live, step))
-        chances = utterances.chances[torch.from_numpy(live), step]
-        chosen = choose_tokens(lifted[:, reachable], sampling["temperature"], top_k, chances)
+        keys = utterances.keys[torch.from_numpy(live), step]
+        chosen = choose_tokens(lifted[:, reachable], sampling["temperature"], top_k, keys)
         rows, step = rows[~boost.count(rows, chosen == top_k)], step + 1
     made, _, has_ended = zip(*boost.state(slice(0, len(who))), strict=True)
     return Outcome(np.array(made) - np.array(has_ended), np.array(has_ended), boost.armed_at.numpy())

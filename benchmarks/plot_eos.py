@@ -135,7 +135,7 @@ def read_trace(path: Path) -> Trace:
     record = json.loads(path.read_text(encoding="utf-8"))
     values = [float("nan") if value is None else value for value in record["values"]]
     end = -1 if record["end"] is None else record["end"]
-    return Trace(record["measure"], values, end, armed_at=int(record.get("armed_at", -1)))
+    return Trace(record["measure"], values, end, armed_at=-1 if record.get("armed_at") is None else record["armed_at"])
 
 
 def main() -> None:

@@ -71,7 +71,10 @@ def read_traces(folders: Sequence[Path]) -> tuple[list[Traced], Counter[str]]:
     """The traced takes of output folders that ended by a logit, and how many are left out, by why."""
     takes, left_out = [], Counter[str]()
     for path in sorted(path for folder in folders for path in folder.rglob("*.eos.json")):
-        trace = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            trace = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            sys.exit(f"{path} isn't a trace ({error}): remove it, or render into a new folder.")
         if trace["measure"] != "logit":
             left_out[f"measured by {trace['measure']}"] += 1
         elif trace["end"] is None:
@@ -172,14 +175,17 @@ def tables(takes: Sequence[Traced], near_frames: int, share: float) -> Iterator[
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Replay kept end-of-speech traces with other figures.")
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--near-frames", type=int, default=3)
+    parser.add_argument("--near-frames", type=int, default=3, choices=range(1, 101), metavar="N")
     parser.add_argument("--share", type=float, default=1.0, help="of the expected frames")
     given = parser.parse_args(arguments)
     takes, left_out = read_traces(given.folders)
     for why, number in left_out.items():
         print(f"{number} takes {why} are left out.")
     if not takes:
-        print("No trace of a logit that ended: render with --trace-eos into a new folder.")
+        print(
+            "No trace of a logit that ended: render with --trace-eos into a new folder, with a voice of Pocket TTS. "
+            "Ranks are drawn by benchmarks/plot_eos.py."
+        )
         return 1
     tail = int(np.median([len(take.logits) - take.end - 1 for take in takes]))
     print(f"{len(takes)} takes, {sum(len(take.logits) for take in takes)} frames, {tail} of a take after its end.")

@@ -75,8 +75,11 @@ def make_plan(job: BookJob) -> Plan:
     voice = choose_voice(job.voice, profile)
     for key in job.settings:
         if not key.startswith(f"engines.{voice.engine}."):
-            flag = key.rpartition(".")[2].replace("_", "-")
-            raise UsageError(f"--{flag} doesn't apply to the voice {voice.name} ({voice.engine}): leave it out.")
+            name = key.rpartition(".")[2]
+            has_own = hasattr(profile.engine(voice.engine), name)
+            remedy = f"set engines.{voice.engine}.{name} in a profile (--config)" if has_own else "leave it out"
+            flag = name.replace("_", "-")
+            raise UsageError(f"--{flag} doesn't apply to the voice {voice.name} ({voice.engine}): {remedy}.")
     check_trace(job, voice, profile)
     frontend = registry.open_frontend(voice)
     sampling = profile.engine(voice.engine).sampling()

@@ -168,7 +168,7 @@ class CodecProfile(EngineProfile):
     """Models that choose a token of a codec a step: `engines/codec_tokens.py` and `engines/eos.py` use the numbers."""
 
     longest_first_within: ClassVar[int] = 256
-    cores: ClassVar[int] = 2
+    cores: ClassVar[int] = 8  # a replica's weights are 4 to 7 GB, and any number of cores share its operations
     traces_eos: ClassVar[bool] = True
 
     model: str
@@ -188,7 +188,10 @@ class CodecProfile(EngineProfile):
     eos_from_share: float = Field(ge=0, le=2)
 
     def sampling(self) -> dict[str, float]:
-        return self.model_dump(exclude={"model", "dtype", "device", "slots"})
+        unheard = {"model", "dtype", "device", "slots"}
+        if not self.eos_scale:
+            unheard |= {"eos_scale", "eos_rank", "eos_steps", "eos_from_share"}
+        return self.model_dump(exclude=unheard)
 
     def wants_gpu(self) -> bool:
         return self.device in ("auto", "cuda")

@@ -98,14 +98,14 @@ class EosTrace:
 
     measure: `logit`, against a threshold, or the `rank` of a token; of ranks there is one more where speech ended, for
     the step that made no frame. end: the frame on which end of speech fired, from 0 on; None where none did. rule: the
-    figures of the rule by their names, lengths in frames.
+    figures of the rule by their names, and when it armed, in frames.
     """
 
     measure: Literal["logit", "rank"]
     frames_per_second: float
     values: tuple[float, ...]
     end: int | None
-    rule: Mapping[str, float]
+    rule: Mapping[str, float | None]
 
     def as_dict(self) -> dict[str, object]:
         """For JSON: values as short as float32 allows, and None for those that are no finite numbers."""

@@ -114,6 +114,8 @@ class BoostRule:
     scale: float
     budget: int
     """The most steps; a row that gets there without an end of speech has missed it."""
+    expected: float = 0.0
+    """How many steps its text is expected to take; for whoever reads a trace."""
 
 
 class RankBoost:

@@ -6,12 +6,16 @@ import contextlib
 import re
 import socket
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from pipeline.engines.base import file_digest
 from pipeline.errors import VoiceError
+
+_WANTED = ("*.json", "*.jinja", "*.safetensors", "*.model", "merges.txt")
+"""The files of a checkpoint that are read."""
 
 _HUB = re.compile(r"hf://(?P<repo>[^/@]+/[^/@]+)/(?P<path>[^@]+)@(?P<revision>.+)")
 
@@ -63,7 +67,7 @@ def locate_folder(source: str, *, fetch: bool, complete: bool = False) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
-    wanted = ["*.json", "*.jinja", "*.safetensors", "*.model", "merges.txt"]
+    wanted = list(_WANTED)
     others = ["voices/*", "*/voices/*"]  # each voice is fetched when it is asked for
     with contextlib.suppress(LocalEntryNotFoundError):
         cached = Path(
@@ -81,8 +85,16 @@ def locate_folder(source: str, *, fetch: bool, complete: bool = False) -> Path:
 
 
 def identity_of_folder(source: str) -> list[str]:
-    """What tells a checkpoint from any other: its files' digests, or its name at a revision."""
-    return [file_digest(file) for file in sorted(Path(source).glob("*.*")) if file.is_file()] or [source]
+    """What tells a checkpoint from any other: the digests of the files that are read, or its name at a revision."""
+    files = sorted(file for pattern in _WANTED for file in Path(source).glob(pattern) if file.name[0] != ".")
+    found = [(file, file.stat()) for file in files if file.is_file()]
+    return [_digest(file, stat.st_size, stat.st_mtime_ns) for file, stat in found] or [source]
+
+
+@lru_cache(1024)
+def _digest(path: Path, size: int, modified: int) -> str:
+    """Of a file that is still what it was: each book of a job asks, and weights take seconds to read."""
+    return file_digest(path)
 
 
 def _is_whole(folder: Path) -> bool:

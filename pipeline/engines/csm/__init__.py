@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pipeline.engines import hub
 from pipeline.engines.base import EngineSpec, Hardware, file_digest, with_stop
 from pipeline.engines.codec_tokens import most_frames
+from pipeline.engines.recording import read_recording
 from pipeline.engines.tokens import open_tokenizer
 from pipeline.errors import ConfigError, VoiceError
 from pipeline.script.script import Boundary
@@ -61,7 +62,7 @@ def weights_of(voice: Voice) -> str:
 
 
 def check_model(voice: Voice) -> None:
-    """Fetch what isn't here yet, if there is a network."""
+    """Fetch what isn't here yet, if there is a network; listen to the recording."""
     try:
         import transformers  # noqa: F401 - to say so before any work, with what to install
     except ImportError:
@@ -70,7 +71,8 @@ def check_model(voice: Voice) -> None:
         ) from None
     options = read_options(voice)
     find_model(voice, options, fetch=True, complete=True)
-    find_recording(voice, options)
+    if recording := find_recording(voice, options):
+        read_recording(recording, SAMPLE_RATE)  # else every chunk of a book that comes later would say what is wrong
 
 
 class CsmFrontend:
@@ -134,10 +136,10 @@ def find_model(voice: Voice, options: Options, *, fetch: bool, complete: bool = 
 def read_config(folder: Path) -> dict[str, Any]:
     """Empty where there is none."""
     try:
-        read: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return read
+    return read if isinstance(read, dict) else {}
 
 
 def find_recording(voice: Voice, options: Options) -> Path | None:

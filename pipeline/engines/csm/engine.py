@@ -11,20 +11,19 @@ import torch
 from torch import Tensor
 
 from pipeline.engines.base import EosTrace, Failed, RawTake, Request, Stop
-from pipeline.engines.codec_tokens import boost_rule, choose_each, draw_uniforms
-from pipeline.engines.csm.model import CsmModel, Past
+from pipeline.engines.codec_tokens import boost_rule, choose_each, draw_keys
+from pipeline.engines.csm.model import CsmModel, Past, Prompt, join
 from pipeline.engines.eos import BoostRule, RankBoost
 
-PromptOf = Callable[[Request], Tensor]
-"""What the backbone reads for a request, embedded: `[num_positions, hidden]`."""
+PromptOf = Callable[[Request], Prompt]
 
 
 @dataclass(slots=True, eq=False)
 class _Row:
     request: Request
-    prompt: Tensor
+    prompt: Prompt
     rule: BoostRule
-    chances: Tensor
+    keys: Tensor
     slot: int
     codes: list[Tensor] = field(default_factory=list)
     ranks: list[Tensor] = field(default_factory=list)
@@ -34,8 +33,8 @@ class _Row:
 class CsmEngine:
     """Rows that wait are read one by one; then each step makes a frame for every row.
 
-    A row's chances come from its seed alone: its codes are the same in any batch, but where two tokens' shares touch to
-    the last bits of a batch's arithmetic.
+    A row's choices are drawn from its seed alone: its codes are the same in any batch, but where two tokens are as good
+    as each other to the last bits of a batch's arithmetic.
     """
 
     def __init__(self, model: CsmModel, prompt_of: PromptOf, num_slots: int, device: torch.device) -> None:
@@ -59,18 +58,18 @@ class CsmEngine:
         if not self._model.has_room(prompt, rule.budget):
             raise ValueError(
                 f"{len(prompt)} positions of voice and text and {rule.budget} frames are more than the model has room "
-                "for: take a shorter recording"
+                "for: take a shorter recording, or a lower max_share"
             )
-        chances = draw_uniforms(request.seed, rule.budget, self._model.num_codebooks).to(self._device)
+        keys = draw_keys(request.seed, rule.budget, self._model.num_codebooks).to(self._device)
         slot = self._free.popleft()
         self._boost.begin(slot, rule)
-        self._waiting.append(_Row(request, prompt, rule, chances, slot))
+        self._waiting.append(_Row(request, prompt, rule, keys, slot))
 
     @torch.inference_mode()
     def step(self) -> list[RawTake | Failed]:
-        while self._waiting:
-            self._read(self._waiting.popleft())
-        assert self._hidden is not None
+        self._read()
+        if self._hidden is None:
+            return []
         slots = torch.tensor([row.slot for row in self._rows], device=self._device)
         codes, is_end = self._choose(slots, self._hidden)
         self._boost.count(slots, is_end)
@@ -94,21 +93,26 @@ class CsmEngine:
         self._keep(staying, codes)
         return done
 
-    def _read(self, row: _Row) -> None:
-        hidden, past = self._model.read(row.prompt)
-        self._hidden = hidden if self._hidden is None else torch.cat([self._hidden, hidden])
-        self._past = past if self._past is None else self._past.joined(past)
-        self._rows.append(row)
+    def _read(self) -> None:
+        """Read the prompts that wait; their rows come after those that are there."""
+        if not self._waiting:
+            return
+        read = [self._model.read(row.prompt) for row in self._waiting]
+        states = [hidden for hidden, _ in read] if self._hidden is None else [self._hidden, *(h for h, _ in read)]
+        pasts = [past for _, past in read] if self._past is None else [self._past, *(past for _, past in read)]
+        self._hidden, self._past = torch.cat(states), join(pasts)
+        self._rows += self._waiting
+        self._waiting.clear()
 
     def _choose(self, slots: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """The next frame of every row, and where that is the end of speech."""
         asked = [row.request.sampling for row in self._rows]
-        chances = torch.stack([row.chances[len(row.codes)] for row in self._rows])
+        keys = torch.stack([row.keys[len(row.codes)] for row in self._rows])
         first = [(one["temperature"], int(one["top_k"])) for one in asked]
         inner = [(one["inner_temperature"], int(one["inner_top_k"])) for one in asked]
         scores = self._boost.lift(slots, self._model.scores(hidden))
-        chosen = choose_each(scores, first, chances[:, 0])
-        codes = self._model.codes(hidden, chosen, lambda at, scores: choose_each(scores, inner, chances[:, at]))
+        chosen = choose_each(scores, first, keys[:, 0])
+        codes = self._model.codes(hidden, chosen, lambda at, scores: choose_each(scores, inner, keys[:, at]))
         # The token of end of speech is a sound, too: by the model's own rule all of a frame but its last must be it.
         is_end = (codes[:, :-1] == self._model.eos_id).all(1) | self._boost.is_only_choice[slots]
         return codes, is_end
@@ -132,7 +136,8 @@ class CsmEngine:
         return RawTake(row.request.key, row.request.attempt, stop, samples, len(row.codes), trace)
 
     def _trace(self, row: _Row, stop: Stop) -> EosTrace:
-        armed_at = float(self._boost.armed_at[row.slot])
+        armed_at = int(self._boost.armed_at[row.slot])
         ranks = tuple(torch.stack(row.ranks).tolist())
         end = len(ranks) - 1 if stop == "eos" else None
-        return EosTrace("rank", self._model.frames_per_second, ranks, end, asdict(row.rule) | {"armed_at": armed_at})
+        rule = asdict(row.rule) | {"armed_at": armed_at if armed_at >= 0 else None}
+        return EosTrace("rank", self._model.frames_per_second, ranks, end, rule)

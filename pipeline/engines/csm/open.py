@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from pipeline.engines.base import Hardware, Request, num_cores
 from pipeline.engines.csm import FRAMES_PER_SECOND, SAMPLE_RATE, find_model, find_recording, model_source, read_options
 from pipeline.engines.csm.engine import CsmEngine
-from pipeline.engines.csm.model import CsmModel
+from pipeline.engines.csm.model import CsmModel, Past, Prompt
 from pipeline.engines.device import choose_device, choose_dtype
 from pipeline.engines.recording import read_recording
 from pipeline.errors import VoiceError
@@ -33,31 +32,34 @@ def open_csm(voice: Voice, hardware: Hardware) -> CsmEngine:
             f"second: only {SAMPLE_RATE} Hz and {FRAMES_PER_SECOND} are known."
         )
     voices = _Voices(voice, model)
-    voices.codes_of(voice)  # what is wrong with it is said when the model is opened, not by every chunk
+    voices.hear(voice)  # what is wrong with it is said when the model is opened, not by every chunk
     return CsmEngine(model, voices.prompt_of, hardware.num_slots or _SLOTS[device.type], device)
 
 
 class _Voices:
-    """What is heard of the voices that a replica has been asked for; all of the model that it holds."""
+    """What is remembered of the voices that a replica has been asked for; all of the model that it holds."""
 
     def __init__(self, voice: Voice, model: CsmModel) -> None:
         self._voice, self._model = voice, model
-        self._codes: dict[str, Tensor | None] = {}
+        self._heard: dict[str, Past | None] = {}
 
-    def prompt_of(self, request: Request) -> Tensor:
+    def prompt_of(self, request: Request) -> Prompt:
         voice = request.voice or self._voice
         options = read_options(voice)
-        return self._model.prompt(request.text, options.speaker, self.codes_of(voice), options.recording_text)
+        return self._model.prompt(options.speaker, request.text, self.hear(voice), options.recording_text)
 
-    def codes_of(self, voice: Voice) -> Tensor | None:
-        if voice.digest not in self._codes:
+    @torch.inference_mode()
+    def hear(self, voice: Voice) -> Past | None:
+        """What the model remembers of a voice's recording; None where it has none. Raises `VoiceError`."""
+        if voice.digest not in self._heard:
             options = read_options(voice)
             if model_source(voice, options) != model_source(self._voice, read_options(self._voice)):
                 raise VoiceError(
                     f"The voice {voice.name} is of another model than {self._voice.name}: {options.model}."
                 )
-            path = find_recording(voice, options)
-            with torch.inference_mode():
-                samples = read_recording(path, SAMPLE_RATE)[0] if path else None
-                self._codes[voice.digest] = None if samples is None else self._model.encode(torch.from_numpy(samples))
-        return self._codes[voice.digest]
+            past = None
+            if path := find_recording(voice, options):
+                codes = self._model.encode(torch.from_numpy(read_recording(path, SAMPLE_RATE)[0]))
+                past = self._model.hear(options.speaker, options.recording_text, codes)
+            self._heard[voice.digest] = past
+        return self._heard[voice.digest]

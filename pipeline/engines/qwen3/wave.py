@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from pipeline.engines.base import EosTrace
-from pipeline.engines.codec_tokens import choose_tokens, draw_uniforms
+from pipeline.engines.codec_tokens import choose_tokens, draw_keys
 from pipeline.engines.eos import BoostRule, RankBoost
 
 
@@ -18,7 +18,7 @@ class Wave:
     """The choices of one `generate` of the talker, and of the code predictor's that it calls each step.
 
     Their `generate` takes what `talker_arguments` and `inner_arguments` make of its arguments. Choices are made by each
-    row's own chances, so that a row says the same in any batch: transformers would draw them all from one generator.
+    row's own keys, so that a row says the same in any batch: transformers would draw them all from one generator.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class Wave:
         self._sampling, self._eos_id, self._num_padding = sampling, eos_id, num_padding
         self._boost = RankBoost(len(seeds), eos_id, device)
         self._most_steps = max(rule.budget for rule in rules)
-        chances = torch.zeros(len(seeds), self._most_steps, num_codebooks)
+        keys = torch.zeros(len(seeds), self._most_steps, num_codebooks, dtype=torch.long)
         for slot, (seed, rule) in enumerate(zip(seeds, rules, strict=True)):
             self._boost.begin(slot, rule)
-            chances[slot, : rule.budget] = draw_uniforms(seed, rule.budget, num_codebooks)
-        self._chances = chances.to(device)
+            keys[slot, : rule.budget] = draw_keys(seed, rule.budget, num_codebooks)
+        self._keys = keys.to(device)
         self._rules = rules
         self._frame = 0
         self._ranks: list[Tensor] = []
@@ -72,7 +72,8 @@ class Wave:
         [(made, _, has_ended)] = self._boost.state(slice(slot, slot + 1))
         num_seen = made if has_ended else made - 1  # a last step that ends nothing makes no frame
         ranks = tuple(float(ranks[slot]) for ranks in self._ranks[:num_seen])
-        rule = asdict(self._rules[slot]) | {"armed_at": float(self._boost.armed_at[slot])}
+        armed_at = int(self._boost.armed_at[slot])
+        rule = asdict(self._rules[slot]) | {"armed_at": armed_at if armed_at >= 0 else None}
         return EosTrace("rank", frames_per_second, ranks, made - 1 if has_ended else None, rule)
 
     def _choosing(
@@ -90,8 +91,8 @@ class Wave:
         self._frame = input_ids.shape[1]
         self._ranks.append(self._boost.ranks.clone())
         self._is_broken |= scores.isnan().any(1)
-        chances = self._chances[:, self._frame, 0]
-        chosen = choose_tokens(scores, self._sampling["temperature"], int(self._sampling["top_k"]), chances)
+        keys = self._keys[:, self._frame, 0]
+        chosen = choose_tokens(scores, self._sampling["temperature"], int(self._sampling["top_k"]), keys)
         if self._frame:  # the package can't go on without a frame
             chosen = torch.where(self._is_broken, self._eos_id, chosen)
         return _only(scores, chosen)
@@ -99,11 +100,9 @@ class Wave:
     def _choose_other(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """A further codebook's tokens, of the frame whose first was chosen last."""
         self._is_broken |= scores.isnan().any(1)
-        chances = self._chances[:, self._frame, 1 + input_ids.shape[1]]
+        keys = self._keys[:, self._frame, 1 + input_ids.shape[1]]
         sampling = self._sampling
-        return _only(
-            scores, choose_tokens(scores, sampling["inner_temperature"], int(sampling["inner_top_k"]), chances)
-        )
+        return _only(scores, choose_tokens(scores, sampling["inner_temperature"], int(sampling["inner_top_k"]), keys))
 
 
 def _only(scores: Tensor, chosen: Tensor) -> Tensor:

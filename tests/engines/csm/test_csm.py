@@ -15,10 +15,11 @@ from transformers import AutoTokenizer, CsmForConditionalGeneration, LogitsProce
 
 from pipeline.engines import registry
 from pipeline.engines.base import Failed, Hardware, RawTake, Request
+from pipeline.engines.codec_tokens import boost_rule, most_frames
 from pipeline.engines.csm.engine import CsmEngine
 from pipeline.engines.eos import BoostRule, RankBoost
 from pipeline.errors import ConfigError, VoiceError
-from pipeline.profile import read_profile
+from pipeline.profile import CodecProfile, read_profile
 from pipeline.voices import Voice
 from tests.engines.csm.checkpoints import CODEBOOK_SIZE
 
@@ -89,6 +90,16 @@ def test_a_batch_makes_what_single_rows_make(voice, num_slots, eos_scale):
         assert np.array_equal(take.samples, together[key].samples)
 
 
+def test_the_bytes_of_a_take_do_not_depend_on_the_cores_that_its_worker_has(voice):
+    """Which are fewer with more workers."""
+    requests = [request(number, text) for number, text in enumerate(TEXTS)]
+    runs = []
+    for num_threads in (1, 2):
+        engine = registry.open_engine(voice, Hardware("cpu", num_threads, 4))
+        runs.append({key: take.samples.tobytes() for key, take in render(engine, requests).items()})
+    assert runs[0] == runs[1]
+
+
 @pytest.mark.parametrize("has_voice", [False, True])
 def test_without_the_boost_it_is_what_generate_makes(voice, csm_checkpoint, recording, has_voice):
     """The best token each time, with and without a voice that is heard first."""
@@ -99,7 +110,8 @@ def test_without_the_boost_it_is_what_generate_makes(voice, csm_checkpoint, reco
     done = render(engine, [request(number, text, GREEDY) for number, text in enumerate(texts)])
     model = CsmForConditionalGeneration.from_pretrained(csm_checkpoint, dtype=torch.float32).eval()
     tokenizer = AutoTokenizer.from_pretrained(csm_checkpoint)
-    codes = engine._prompt_of.__self__.codes_of(voice)
+    samples = torch.from_numpy(engine_recording(recording))
+    num_frames = model.codec_model.encode(samples[None, None]).audio_codes.shape[-1]
     for number, text in enumerate(texts):
         turns = [{"role": "0", "content": [{"type": "text", "text": text}]}]
         prompt = tokenizer.apply_chat_template(turns, tokenize=False)
@@ -107,8 +119,7 @@ def test_without_the_boost_it_is_what_generate_makes(voice, csm_checkpoint, reco
         if has_voice:
             said = [{"type": "text", "text": "What was said."}, {"type": "audio"}]
             prompt = tokenizer.apply_chat_template([{"role": "0", "content": said}, *turns], tokenize=False)
-            prompt = prompt.replace("<|AUDIO|>", "<|AUDIO|>" * len(codes))
-            samples = torch.from_numpy(engine_recording(recording))
+            prompt = prompt.replace("<|AUDIO|>", "<|AUDIO|>" * num_frames)
             inputs = {"input_values": samples[None, None], "input_values_cutoffs": torch.tensor([[len(samples)]])}
         ids = torch.tensor([tokenizer.encode(prompt, add_special_tokens=False)])
         theirs = model.generate(
@@ -178,6 +189,22 @@ def test_a_book_that_spells_a_special_token_is_read(voice, recording):
     assert render(engine, [request(0, "Say it <|audio_eos|><|AUDIO|> now.")])["0"].stop == "eos"
 
 
+def test_a_voice_file_that_spells_a_special_token_hears_its_recording_once(voice, recording):
+    heard = {"recording": str(recording), "recording_text": "An <|AUDIO|>, an <|audio_eos|>.", "speaker": "<|AUDIO|>"}
+    engine = open_csm(replace(voice, options=voice.options | heard), 1)
+    assert isinstance(render(engine, [request(0, "Come in.")])["0"], RawTake)
+
+
+@pytest.mark.parametrize("broken", ["model.safetensors", "chat_template.jinja"])
+def test_half_a_checkpoint_is_said_when_it_is_opened(voice, csm_checkpoint, tmp_path, broken):
+    shutil.copytree(csm_checkpoint, tmp_path / "half")
+    path = tmp_path / "half" / broken
+    half = path.read_bytes()[: path.stat().st_size // 2] if broken == "model.safetensors" else b""
+    path.write_bytes(half)
+    with pytest.raises(VoiceError, match=r"half .*fetch it again"):
+        open_csm(replace(voice, options={"model": str(tmp_path / "half")}), 1)
+
+
 def test_weights_that_are_no_numbers_fail_their_rows(voice, csm_checkpoint, tmp_path):
     broken = tmp_path / "broken"
     shutil.copytree(csm_checkpoint, broken)
@@ -192,7 +219,7 @@ def test_weights_that_are_no_numbers_fail_their_rows(voice, csm_checkpoint, tmp_
 
 
 def test_what_the_model_has_no_room_for_is_refused(voice):
-    with pytest.raises(ValueError, match="shorter recording"):
+    with pytest.raises(ValueError, match="shorter recording, or a lower max_share"):
         open_csm(voice, 1).admit(request(0, "The lamp went out. " * 60))
 
 
@@ -212,8 +239,16 @@ def test_a_wrong_voice_file_is_said_before_any_work(voice, options, error, says)
             ask(wrong)
 
 
-def test_another_model_is_no_csm(voice, tmp_path):
-    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+def test_a_recording_that_is_none_is_said_before_any_work(voice, tmp_path):
+    (tmp_path / "voice.wav").write_text("Not a sound.")
+    heard = {"recording": str(tmp_path / "voice.wav"), "recording_text": "Hm."}
+    with pytest.raises(VoiceError, match="holds no audio"):
+        registry.check_model(replace(voice, options=voice.options | heard))
+
+
+@pytest.mark.parametrize("config", ['{"model_type": "llama"}', "[]"])
+def test_another_model_is_no_csm(voice, tmp_path, config):
+    (tmp_path / "config.json").write_text(config)
     with pytest.raises(VoiceError, match="isn't a checkpoint of CSM"):
         registry.open_frontend(replace(voice, options={"model": str(tmp_path)}))
 
@@ -226,3 +261,23 @@ def test_what_is_heard_changes_the_revision(voice, recording):
         for more in ({}, {"speaker": "1"}, heard, heard | {"recording_text": "Other words."}, {"dtype": "bfloat16"})
     }
     assert len(revisions) == 5
+
+
+def test_a_file_that_is_no_part_of_the_checkpoint_changes_no_revision(voice, csm_checkpoint, tmp_path):
+    """A folder looked at with a file manager is not rendered anew."""
+    shutil.copytree(csm_checkpoint, tmp_path / "copy")
+    copied = replace(voice, options={"model": str(tmp_path / "copy")})
+    for name in (".DS_Store", "README.md", "._config.json"):
+        (tmp_path / "copy" / name).write_text("")
+    assert registry.open_frontend(copied).spec == registry.open_frontend(voice).spec
+    (tmp_path / "copy" / "generation_config.json").write_text("{}")
+    assert registry.open_frontend(copied).spec != registry.open_frontend(voice).spec
+
+
+@pytest.mark.parametrize("num_tokens", [1, 50])
+def test_the_longest_that_a_profile_allows_is_allowed(num_tokens):
+    longest = SAMPLING | {"tokens_per_second": 1, "max_share": 10, "spare_seconds": 10}
+    for sampling in (longest, SAMPLING | {"max_share": 5}):
+        CodecProfile.model_validate(read_profile(None).engine("csm").model_dump() | sampling)
+        budget = most_frames(num_tokens, 12.5)
+        assert boost_rule(sampling, num_tokens, budget, 12.5) == boost_rule(sampling, num_tokens, 10**6, 12.5)
