@@ -59,7 +59,7 @@ def test_a_voice_is_opened_without_torch_weights_or_package(tmp_path):
     assert frontend.prepare("It rained,\n all night", Boundary.CLAUSE) == "It rained, all night."
     assert frontend.num_tokens("assistant") == 1
     assert frontend.num_tokens("<|im_end|>") == len("<|im_end|>"), "a book that spells a special token doesn't say it"
-    assert frontend.budget("a" * 20) == (20 + 10) * 12.5
+    assert frontend.budget("a" * 20) == (10 * 20 + 10) * 12.5
     registry.check_model(voice_of(tmp_path))
 
 
