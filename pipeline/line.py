@@ -132,7 +132,11 @@ class Line:
     def tend(self) -> bool:
         """Record what was made beside the loop, and pack the book once all of it is there; whether it is finished."""
         self._master.collect()
-        if self.backlog.is_open() or self._master.is_busy:
+        if self.backlog.is_open():
+            return False
+        if self.plan.script.chunks:
+            self._forget_text()
+        if self._master.is_busy:
             return False
         if self._packing is None and not self._is_done:
             self._packing = self._begin_to_pack()
@@ -161,6 +165,12 @@ class Line:
     def abandon(self) -> None:
         """Let go of the folder of a book that has failed; the next run goes on from its ledger."""
         self._held.close()
+
+    def _forget_text(self) -> None:
+        """All its chapters are submitted: let go of what a book weighs most while up to 32 wait for the stitcher."""
+        self.plan = replace(self.plan, script=self.plan.script.without_text())
+        self._master.hold(self.plan.script)
+        self.backlog.forget_chunks()
 
     @property
     def _m4b(self) -> Path:

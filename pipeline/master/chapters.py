@@ -52,7 +52,6 @@ class ChapterMaster:
         num_first: int,
         aac_kbps: int | None,
     ) -> None:
-        self._script = script
         self._store = store
         self._beside = beside
         self._rules = rules
@@ -60,7 +59,7 @@ class ChapterMaster:
         self._sample_rate = sample_rate
         self._narrator = narrator
         self._first: Sequence[Chunk] = script.chunks[:num_first]
-        self._chapters = {chapter.index: chapter for chapter in script.chapters if chapter.kept}
+        self.hold(script)
         self._gain_db: float | None = None
         self._aac_kbps = aac_kbps
         self._work: deque[_Work] = deque()
@@ -88,6 +87,12 @@ class ChapterMaster:
         files = [(flac, digest)] * (not is_stitched) + [(m4a, aac_digest)] * (not is_encoded)
         if files:
             self._work.append(_Work(tuple(files), self._beside.submit(_make_files, stitch, encode)))
+
+    def hold(self, script: Script) -> None:
+        """A script in place of the one there was: one without text, once all chapters are submitted."""
+        self._script = script
+        self._chapters = {chapter.index: chapter for chapter in script.chapters if chapter.kept}
+        self._first = self._first if script.chunks else ()
 
     def collect(self) -> None:
         """Record the files that are done. Raises `OutputError`."""

@@ -92,6 +92,8 @@ class Backlog:
         num_first: int,
     ) -> None:
         self._chunks = chunks
+        self._num_chunks = len(chunks)
+        self._accepted: dict[str, int] | None = None  # once the chunks are forgotten
         self._frontend = frontend
         self._language = language
         self._rules = rules
@@ -112,7 +114,7 @@ class Backlog:
 
     @property
     def num_chunks(self) -> int:
-        return len(self._chunks)
+        return self._num_chunks
 
     @property
     def num_resolved(self) -> int:
@@ -176,6 +178,8 @@ class Backlog:
 
     def accepted(self) -> dict[str, int]:
         """The attempt that stands, by chunk key."""
+        if self._accepted is not None:
+            return self._accepted
         return {
             chunk.key: self._items[chunk.key].attempt
             for chunk in self._chunks
@@ -196,6 +200,14 @@ class Backlog:
             for chunk in self._chunks
             if self._items[chunk.key].state is _State.ACCEPTED and self._items[chunk.key].reason
         ]
+
+    def forget_chunks(self) -> None:
+        """Keep only what a report asks for; called when nothing is open. Many books wait to be stitched at once."""
+        self._accepted = self.accepted()
+        named = {listed.chunk.key for listed in (*self.listed(), *self.failed_redos())}
+        self._chunks = [chunk for chunk in self._chunks if chunk.key in named]
+        self._items = {key: self._items[key] for key in named}
+        self._histories = {}
 
     def _ask(self, key: str) -> Request:
         item = self._items[key]

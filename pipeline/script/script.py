@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pipeline.script.rewriting import Rewriting
@@ -89,3 +89,8 @@ class Script:
     def chunks(self) -> tuple[Chunk, ...]:
         """All chunks of the kept chapters, in reading order."""
         return tuple(chunk for chapter in self.chapters if chapter.kept for chunk in chapter.chunks)
+
+    def without_text(self) -> Script:
+        """Its chapters by their titles alone."""
+        bare = (replace(one, spoken=(), rewritings=(), chunks=(), unspoken=()) for one in self.chapters)
+        return replace(self, chapters=tuple(bare))
