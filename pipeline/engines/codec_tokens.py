@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 import torch
 from torch import Tensor
 
-from pipeline.engines.eos import BoostRule
+from pipeline.engines.base import EosTrace
+from pipeline.engines.eos import BoostRule, RankBoost
 
 _SLOWEST_TOKENS_PER_SECOND, _SPARE_SECONDS = 0.1, 10.0
 """Of any profile: it has at least 1 token a second, and takes at most 10 times as long."""
@@ -31,6 +33,16 @@ def boost_rule(sampling: Mapping[str, float], num_tokens: int, budget: int, fram
         budget=min(budget, math.ceil(cap)),
         expected=expected,
     )
+
+
+def rank_trace(
+    boost: RankBoost, slot: int, rule: BoostRule, ranks: Sequence[Tensor], has_ended: bool, frames_per_second: float
+) -> EosTrace:
+    """What a row's end of speech was judged by: its rank on each step that counts, the one that ended it included."""
+    armed_at = int(boost.armed_at[slot])
+    figures = asdict(rule) | {"armed_at": armed_at if armed_at >= 0 else None}
+    values = tuple(float(rank) for rank in torch.stack([*ranks]).tolist())
+    return EosTrace("rank", frames_per_second, values, len(values) - 1 if has_ended else None, figures)
 
 
 def draw_keys(seed: int, num_frames: int, num_codebooks: int) -> Tensor:

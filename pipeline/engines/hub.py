@@ -28,6 +28,12 @@ class MissingFile(Exception):
     reason: str
 
 
+def source_near(folder: Path, name: str) -> str:
+    """What a voice file in `folder` names: a path from there, if there is one, else the name as it stands."""
+    near = folder / name
+    return str(near) if near.exists() else name
+
+
 def locate(source: str, *, fetch: bool) -> Path:
     """The file that `hf://owner/repository/path@revision` or a path names. Raises `MissingFile`.
 
@@ -87,13 +93,17 @@ def locate_folder(source: str, *, fetch: bool, complete: bool = False) -> Path:
 def identity_of_folder(source: str) -> list[str]:
     """What tells a checkpoint from any other: the digests of the files that are read, or its name at a revision."""
     files = sorted(file for pattern in _WANTED for file in Path(source).glob(pattern) if file.name[0] != ".")
-    found = [(file, file.stat()) for file in files if file.is_file()]
-    return [_digest(file, stat.st_size, stat.st_mtime_ns) for file, stat in found] or [source]
+    return [digest_once(file) for file in files if file.is_file()] or [source]
+
+
+def digest_once(path: Path) -> str:
+    """`file_digest`, kept while the file is what it was: each book of a job asks, and weights take seconds to read."""
+    stat = path.stat()
+    return _digest(path, stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(1024)
 def _digest(path: Path, size: int, modified: int) -> str:
-    """Of a file that is still what it was: each book of a job asks, and weights take seconds to read."""
     return file_digest(path)
 
 

@@ -87,7 +87,7 @@ class CsmFrontend:
         identity = hub.identity_of_folder(model_source(voice, options))
         made_of = [*identity, options.speaker, heard, options.recording_text, options.dtype]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
-        tokenizer = file_digest(folder / "tokenizer.json")
+        tokenizer = hub.digest_once(folder / "tokenizer.json")
         self.spec = EngineSpec("csm", f"{REVISION}-{digest[:16]}", tokenizer[:16], SAMPLE_RATE)
 
     def prepare(self, text: str, ends: Boundary) -> str:
@@ -114,8 +114,7 @@ def read_options(voice: Voice) -> Options:
 
 def model_source(voice: Voice, options: Options) -> str:
     """The checkpoint: a folder, from where the voice file lies, or a name on the hub."""
-    near = voice.folder / options.model
-    return str(near) if near.exists() else options.model
+    return hub.source_near(voice.folder, options.model)
 
 
 def find_model(voice: Voice, options: Options, *, fetch: bool, complete: bool = False) -> Path:

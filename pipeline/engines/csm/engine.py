@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pipeline.engines.base import EosTrace, Failed, RawTake, Request, Stop
-from pipeline.engines.codec_tokens import boost_rule, choose_each, draw_keys
+from pipeline.engines.base import Failed, RawTake, Request, Stop
+from pipeline.engines.codec_tokens import boost_rule, choose_each, draw_keys, rank_trace
 from pipeline.engines.csm.model import CsmModel, Past, Prompt, join
 from pipeline.engines.eos import BoostRule, RankBoost
 
@@ -132,12 +132,8 @@ class CsmEngine:
 
     def _take(self, row: _Row, stop: Stop) -> RawTake:
         samples = self._model.decode(torch.stack(row.codes)).numpy() if row.codes else np.zeros(0, np.float32)
-        trace = self._trace(row, stop) if row.request.wants_trace else None
+        trace = None
+        if row.request.wants_trace:
+            rate = self._model.frames_per_second
+            trace = rank_trace(self._boost, row.slot, row.rule, row.ranks, stop == "eos", rate)
         return RawTake(row.request.key, row.request.attempt, stop, samples, len(row.codes), trace)
-
-    def _trace(self, row: _Row, stop: Stop) -> EosTrace:
-        armed_at = int(self._boost.armed_at[row.slot])
-        ranks = tuple(torch.stack(row.ranks).tolist())
-        end = len(ranks) - 1 if stop == "eos" else None
-        rule = asdict(row.rule) | {"armed_at": armed_at if armed_at >= 0 else None}
-        return EosTrace("rank", self._model.frames_per_second, ranks, end, rule)

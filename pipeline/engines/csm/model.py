@@ -121,7 +121,8 @@ class CsmModel:
 
     def hear(self, speaker: str, text: str, codes: Tensor) -> Past:
         """What the backbone remembers of a recording's codes, of which `text` are the words: read once for a voice."""
-        ids = self._heard_ids(speaker, text, "")
+        ids = self._ids(self._turns(speaker, text, ""))
+        ids = ids[: self._num_heard(ids)]
         ids = torch.cat([id_.expand(len(codes)) if id_ == self._audio_id else id_[None] for id_ in ids])
         embedded: Tensor = self._model.embed_text_tokens(ids)
         frames = self._model.backbone_model.embed_tokens
@@ -135,13 +136,13 @@ class CsmModel:
         if heard is None:
             ids = self._ids([{"role": self._spelled(speaker), "content": [self._said(text)]}])
         else:
-            ids = self._ids(self._turns(speaker, heard_text, text))[len(self._heard_ids(speaker, heard_text, text)) :]
+            ids = self._ids(self._turns(speaker, heard_text, text))
+            ids = ids[self._num_heard(ids) :]
         return Prompt(heard, self._model.embed_text_tokens(ids))
 
-    def _heard_ids(self, speaker: str, heard_text: str, text: str) -> Tensor:
-        """The tokens up to the end of the recording."""
-        ids = self._ids(self._turns(speaker, heard_text, text))
-        return ids[: int((ids == self._audio_eos_id).nonzero()[0]) + 1]
+    def _num_heard(self, ids: Tensor) -> int:
+        """How many tokens there are up to the end of the recording."""
+        return int((ids == self._audio_eos_id).nonzero()[0]) + 1
 
     def _turns(self, speaker: str, heard_text: str, text: str) -> list[dict[str, Any]]:
         speaker = self._spelled(speaker)

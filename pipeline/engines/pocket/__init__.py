@@ -116,11 +116,8 @@ class PocketFrontend:
 
 def model_source(voice: Voice, options: Options) -> tuple[str, str]:
     """A voice's model and codec: names, or paths from the voice file's folder."""
-    near = [str(voice.folder / source) for source in (options.model, options.codec)]
-    return (
-        near[0] if Path(near[0]).exists() else options.model,
-        near[1] if options.codec and Path(near[1]).exists() else options.codec,
-    )
+    codec = hub.source_near(voice.folder, options.codec) if options.codec else ""
+    return hub.source_near(voice.folder, options.model), codec
 
 
 def state_source(voice: Voice, options: Options) -> str:

@@ -95,8 +95,7 @@ class Qwen3Frontend:
 
 def model_source(voice: Voice, options: Options) -> str:
     """A voice's model: a path (from the voice file's folder), or a name on the hub."""
-    near = voice.folder / options.model
-    return str(near) if near.exists() else options.model
+    return hub.source_near(voice.folder, options.model)
 
 
 def locate_checkpoint(voice: Voice, options: Options, *, fetch: bool) -> Checkpoint:
@@ -161,5 +160,5 @@ def _identity(folder: Path, source: str) -> str:
     if not Path(source).is_dir():
         return hashlib.sha256(source.encode()).hexdigest()
     files = sorted(file for file in folder.rglob("*.*") if file.suffix in (".json", ".safetensors", ".txt"))
-    parts = [f"{file.relative_to(folder)} {file_digest(file)}" for file in files]
+    parts = [f"{file.relative_to(folder)} {hub.digest_once(file)}" for file in files]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from pipeline.engines.base import EosTrace
-from pipeline.engines.codec_tokens import choose_tokens, draw_keys
+from pipeline.engines.codec_tokens import choose_tokens, draw_keys, rank_trace
 from pipeline.engines.eos import BoostRule, RankBoost
 
 
@@ -71,10 +70,8 @@ class Wave:
         """What a row's end of speech was judged by."""
         [(made, _, has_ended)] = self._boost.state(slice(slot, slot + 1))
         num_seen = made if has_ended else made - 1  # a last step that ends nothing makes no frame
-        ranks = tuple(float(ranks[slot]) for ranks in self._ranks[:num_seen])
-        armed_at = int(self._boost.armed_at[slot])
-        rule = asdict(self._rules[slot]) | {"armed_at": armed_at if armed_at >= 0 else None}
-        return EosTrace("rank", frames_per_second, ranks, made - 1 if has_ended else None, rule)
+        ranks = [ranks[slot] for ranks in self._ranks[:num_seen]]
+        return rank_trace(self._boost, slot, self._rules[slot], ranks, has_ended, frames_per_second)
 
     def _choosing(
         self, arguments: Mapping[str, Any], choose: Sequence[Callable[[Tensor, Tensor], Tensor]], **more: Any
